@@ -14,7 +14,8 @@ import sys
 import tempfile
 import uuid
 import warnings
-from configparser import ConfigParser, Error as ConfigError
+from configparser import ConfigParser
+from configparser import Error as ConfigError
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,6 +49,7 @@ def _is_project(
     except (ConfigError, UnicodeDecodeError, OSError): return False
     return ini.defaults().get("lib_name") == "tfs"
 
+# %% ../nbs/api/env.ipynb #project-2
 def project_dir() -> Path | None: # None outside of a clone
     "The clone of the course that the current folder is in."
     here = Path.cwd()
@@ -91,6 +93,7 @@ class Secret(str):
     "A string that doesn't show itself."
     def __repr__(self): return "'••••'"
 
+# %% ../nbs/api/env.ipynb #secret-hosts
 def _kaggle_secret(
     name: str, # label of a secret
 ) -> str | None: # its value
@@ -107,7 +110,7 @@ def _colab_secret(
 
 # %% ../nbs/api/env.ipynb #secret-2
 def secret(
-    name: str, # name of an environment variable, which is also the secret's label on Kaggle and Colab
+    name: str, # a variable's name, which is also the label on Kaggle and Colab
 ) -> Secret | None: # None when nobody knows it
     "A secret from the environment, Kaggle or Colab; never printed."
     for ask in (os.environ.get, _kaggle_secret, _colab_secret):
@@ -123,6 +126,7 @@ _QUIET = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_DATASETS_DISABLE_PROGRESS_BAR
           "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1"}
 _LIBRARIES = "huggingface_hub|datasets|transformers|tokenizers|tqdm|multiprocess|fsspec|pyarrow"
 
+# %% ../nbs/api/env.ipynb #hush
 def _hush(
     module: str, # dotted name of a module that may be loaded
     *names: str, # functions without arguments to call where it has them
@@ -166,12 +170,13 @@ def mirror() -> Path | None: # None when TFS_MIRROR is not set; NotADirectoryErr
                              "name a folder that exists, or unset it")
 
 # %% ../nbs/api/env.ipynb #info
-def mirror_info() -> dict: # part -> {"stand_in": bool, "why": str}; ValueError when it can't be read
+def mirror_info() -> dict: # part -> {"stand_in": bool, "why": str}; ValueError when broken
     "What `mirror.json` says about the parts of the mirror; empty without one."
-    path = mirror()
-    if path is None or not (path/"mirror.json").is_file(): return {}
-    try: info = json.loads((path/"mirror.json").read_text(encoding="utf-8-sig"))
-    except ValueError as e: raise ValueError(f"mirror.json in TFS_MIRROR is not JSON: {e}") from None
+    path = mirror() and mirror()/"mirror.json"
+    if path is None or not path.is_file(): return {}
+    try: info = json.loads(path.read_text(encoding="utf-8-sig"))
+    except ValueError as e:
+        raise ValueError(f"mirror.json in TFS_MIRROR is not JSON: {e}") from None
     if isinstance(info, dict) and all(isinstance(v, dict) for v in info.values()): return info
     raise ValueError("mirror.json in TFS_MIRROR: expected {part: {\"stand_in\": true, \"why\": …}}")
 
