@@ -295,6 +295,17 @@ def _from_hub(
     path, source = from_hub(repo, "tokenizer.json")
     return _parse(path), source
 
+# %% ../nbs/api/pretrained.ipynb #checked
+def _checked(
+    package: Package, # what to build
+    *paths: Path, # its files
+) -> dict: # a tokenizer.json; ValueError when it is another tokenizer
+    "Build a package's pipeline and count its ids."
+    file = package.build(*paths)
+    ids = {*file["model"]["vocab"].values(), *(t["id"] for t in file["added_tokens"])}
+    if len(ids) == package.size: return file
+    raise ValueError(f"{len(ids):,} ids instead of {package.size:,}")
+
 # %% ../nbs/api/pretrained.ipynb #packaged
 def _packaged(
     repo: str, # "org/name"
@@ -302,10 +313,9 @@ def _packaged(
     "A tokenizer from a package's data files."
     from tokenizers import Tokenizer
     paths, package = _package_files(repo)
-    try: made, reason = Tokenizer.from_str(_converted(PACKAGES[repo].build, paths)), ""
-    except Exception as e: made, reason = None, f"can't be read ({e})"
-    if made and made.get_vocab_size() != PACKAGES[repo].size: reason = "is another tokenizer"
-    if reason: raise Unavailable(f"{paths[0].name} of {package} {reason}")
+    try: made = Tokenizer.from_str(_converted(partial(_checked, PACKAGES[repo]), paths))
+    except Exception as e:
+        raise Unavailable(f"{paths[0].name} of {package} is another file ({e})") from None
     return made, f"package {package.split()[0]}"
 
 # %% ../nbs/api/pretrained.ipynb #chosen
