@@ -23,7 +23,7 @@ from .env import atomic
 PALETTE = {
     "light": dict(ink="#1f2937", muted="#4b5563", line="#858d9a", paper="#ffffff", on="#fffffe",
                   enc="#0f766e", enc_soft="#ccfbf1", dec="#be123c", dec_soft="#ffe4e6",
-                  grey="#6b7280", grey_soft="#e9ebef", strong="#111827"),
+                  grey="#686f7d", grey_soft="#e9ebef", strong="#111827"),
     "dark": dict(ink="#e5e7eb", muted="#bcc2cc", line="#7d8796", paper="#15191f", on="#0b0f14",
                  enc="#2dd4bf", enc_soft="#134e4a", dec="#fb8797", dec_soft="#6b1530",
                  grey="#9ca3af", grey_soft="#374151", strong="#f9fafb"),
@@ -305,10 +305,10 @@ def arrow(start: tuple[float, float],
 def svg_root(body: str, w: float, h: float, # pixels
              ) -> str:
     "An SVG that shrinks to three quarters and grows by a quarter with the page."
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(w)} {_n(h)}" width="{_n(w)}" '
-            f'height="{_n(h)}" style="flex:1 1 {_n(w)}px;width:100%;min-width:{_n(w * .76)}px;'
-            f'max-width:{_n(w * 1.25)}px;height:auto;font-family:{FONT};font-size:13px;'
-            f'fill:{css_var("ink")}">{body}</svg>')
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(w)} {_n(h)}" '
+            f'width="{_n(w)}" height="{_n(h)}" style="flex:1 1 {_n(w)}px;width:100%;'
+            f'min-width:{_n(w * .76)}px;max-width:{_n(w * 1.25)}px;height:auto;'
+            f'font-family:{FONT};font-size:13px;fill:{css_var("ink")}">{body}</svg>')
 
 # %% ../nbs/api/svg.ipynb #scene-class
 @dataclass
@@ -385,10 +385,11 @@ def html_page(body: str, # HTML
               title: str, # for the window
               ) -> str:
     "A page of its own around a view."
-    return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{safe(title)}</title>'
-            f'<meta name="viewport" content="width=device-width"><style>{css()}\nbody{{'
-            f'background:#fff}}@media (prefers-color-scheme: dark){{body{{background:'
-            f'{PALETTE["dark"]["paper"]}}}}}</style></head><body>{body}</body></html>\n')
+    return (f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            f'<title>{safe(title)}</title><meta name="viewport" content="width=device-width">'
+            f'<style>{css()}\nbody{{background:#fff}}\n@media (prefers-color-scheme: dark)'
+            f'{{body{{background:{PALETTE["dark"]["paper"]}}}}}</style></head>'
+            f'<body>{body}</body></html>\n')
 
 # %% ../nbs/api/svg.ipynb #figure
 class Figure:
@@ -399,10 +400,11 @@ class Figure:
         self.panels, self.alt, self.title = panels, " ".join(visible(alt).split()), title
 
     def _repr_html_(self):
+        drawn = "".join(p.svg() for p in self.panels)
         wide = 'tabindex="0" ' * any(p.w > 420 for p in self.panels)
-        return (f'<figure class="tfs-figure {NO_MATH}" {wide}role="img" aria-label="{safe(self.alt)}" '
-                f'style="display:flex;flex-wrap:wrap;gap:20px;margin:1em 0;padding:4px;'
-                f'overflow-x:auto;{PLATE}">{"".join(p.svg() for p in self.panels)}</figure>')
+        return (f'<figure class="tfs-figure {NO_MATH}" {wide}role="img" '
+                f'aria-label="{safe(self.alt)}" style="display:flex;flex-wrap:wrap;gap:20px;'
+                f'margin:1em 0;padding:4px;overflow-x:auto;{PLATE}">{drawn}</figure>')
 
     def __repr__(self):
         from textwrap import fill

@@ -19,9 +19,8 @@ from pathlib import Path as FilePath
 
 from fastcore.basics import patch
 
-from .svg import (FONT, NO_MATH, PALETTE, PLATE, Box, Figure, Path, Scene, Text, arrow, css,
-                     css_var, fit, html_page, safe, save_view, svg_root, text_width, titled, visible,
-                     wrap)
+from .svg import (FONT, NO_MATH, PALETTE, PLATE, Box, Figure, Path, Text, arrow, css, css_var,
+                     fit, html_page, safe, save_view, svg_root, text_width, titled, visible, wrap)
 
 # %% ../nbs/api/viz.ipynb #all
 _all_ = ["PALETTE", "Figure", "css"]
@@ -57,6 +56,7 @@ def _pad(text, width, right=False):
     room = " " * (width - _columns(text))
     return room + text if right else text + room
 
+# %% ../nbs/api/viz.ipynb #text-row
 def _text_row(label, pieces, ids, width=96):
     "A row of chips as text: pieces between bars, ids below, wrapped."
     cells = [(piece, number) if number else (piece,) for piece, number in zip(pieces, ids)]
@@ -82,6 +82,7 @@ def _chip_style(role, strong):
             f"overflow-wrap:anywhere;min-width:.6em;border:1px solid {line};background:{fill};"
             f"color:{color}{';font-weight:700' * strong}")
 
+# %% ../nbs/api/viz.ipynb #chip-html
 def _chip_html(piece, number, style):
     below = (f'<small style="display:block;font-size:.75em;font-weight:400">{safe(number)}</small>'
              if number else "")
@@ -135,7 +136,8 @@ class Chips:
 @patch
 def __repr__(self: Chips):
     wide = max((_columns(row.label) for row in self.rows), default=0)
-    lines = [_text_row(_pad(row.label, wide + 2 * bool(wide)), row.pieces, row.ids) for row in self.rows]
+    lines = [_text_row(_pad(row.label, wide + 2 * bool(wide)), row.pieces, row.ids)
+             for row in self.rows]
     return "\n".join([self.caption] * bool(self.caption) + lines)
 
 @patch(as_prop=True)
@@ -151,8 +153,8 @@ def _row_html(row, size, wide):
     styles = {strong: _chip_style(row.role, strong) for strong in (False, True)}
     chips = "".join(_chip_html(piece, number, styles[strong])
                     for piece, number, strong in zip(row.pieces, row.ids, row.strong))
-    label = (f'<span style="flex:0 0 {wide:.0f}px;color:{css_var("muted")}">{safe(row.label)}</span>'
-             if row.label else "")
+    label = (f'<span style="flex:0 0 {wide:.0f}px;color:{css_var("muted")}">{safe(row.label)}'
+             f'</span>' if row.label else "")
     lang = f' lang="{safe(row.lang)}"' if row.lang else ""
     return (f'<div style="display:flex;flex-wrap:wrap;gap:2px 10px;margin:6px 0">{label}<div{lang} '
             f'dir="auto" style="flex:1 1 240px;min-width:0;display:flex;flex-wrap:wrap;gap:3px">'
@@ -241,7 +243,7 @@ def token_chips(rows: list[list[str]], # the tokens of each row, any strings
 # %% ../nbs/api/viz.ipynb #numbers
 def _is_number(value):
     from numbers import Real
-    return isinstance(value, Real) and not isinstance(value, bool) and type(value).__name__ != "bool_"
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 def _decimals(values):
     "How many decimals show three digits of the largest value."
@@ -335,7 +337,8 @@ def page(self: Table):
 @patch
 def save(self: Table, path: str | FilePath): # .html
     "Write the table to a file and return its path."
-    if FilePath(path).suffix.lower() != ".html": raise ValueError(f"{path}: a table is saved as .html")
+    if FilePath(path).suffix.lower() != ".html":
+        raise ValueError(f"{FilePath(path).name}: a table is saved as .html")
     return save_view(self, path)
 
 # %% ../nbs/api/viz.ipynb #table-columns
@@ -364,19 +367,19 @@ def table(df, # a DataFrame, or what makes one
                  visible(caption) if caption else None)
 
 # %% ../nbs/api/viz.ipynb #inline
-_DROP = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>",
-                   re.S)
+_DROP = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>"
+                   r"|<style.*?</style>", re.S)
 
 def _inline(svg, w, h):
     "The body of matplotlib's SVG, with our ids, fonts and colours."
-    body = re.search(r"<svg[^>]*>(.*)</svg>", _DROP.sub("", svg), re.S)[1]
+    body = re.search(r"<svg[^>]*>(.*)</svg>", _DROP.sub("", svg), re.S)[1].replace("xlink:", "")
     used = set(re.findall(r'(?:url\(|href=")#([\w-]+)', body))
     mark = "c" + sha256(body.encode()).hexdigest()[:8]
-    body = re.sub(r' id="([\w-]+)"', lambda m: f' id="{mark}{m[1]}"' if m[1] in used else "", body)
+    body = re.sub(r' id="([^"]+)"', lambda m: f' id="{mark}{m[1]}"' if m[1] in used else "", body)
     body = re.sub(r'(url\(|href=")#', rf"\1#{mark}", body)
     body = re.sub(r"'DejaVu Sans'[^;\"]*", FONT, body)
     names = {v: k for k, v in COLORS.items()}
-    body = re.sub(r"#[0-9a-f]{6}\b", lambda m: css_var(names[m[0]]) if m[0] in names else m[0], body)
+    body = re.sub("#[0-9a-f]{6}", lambda m: css_var(names[m[0]]) if m[0] in names else m[0], body)
     body = re.sub(r">\s+<", "><", body).replace("\n", " ").strip()
     return svg_root(f'<g style="stroke-linejoin:round">{body}</g>', w, h)
 
@@ -439,6 +442,7 @@ def _bar_labels(ax, at, values, name, color):
         ax.annotate(label, (value, y), (5, 0), textcoords="offset points", va="center", color=color,
                     parse_math=False)
 
+# %% ../nbs/api/viz.ipynb #grouped-bars
 def _grouped_bars(ax, counts, rows, names):
     "A group of bars a row, 18 pixels a bar and 12 between groups."
     n, k = counts.shape
@@ -465,10 +469,13 @@ def plot_token_counts(counts, # DataFrame: a row a model, a column a language
         _grouped_bars(ax, counts, rows, names)
     return Figure([Chart(fig)], alt or _bars_alt(title, counts), title)
 
+# %% ../nbs/api/viz.ipynb #bars-alt
 def _bars_alt(title, counts):
-    rows = ("{}: {}".format(row, ", ".join(f"{c} {_nice(v)}" for c, v in zip(counts.columns, values)))
-            for row, values in zip(counts.index, counts.itertuples(index=False)))
-    return f"{title}. Bars. " + "; ".join(rows) + "."
+    rows = []
+    for row, values in zip(counts.index, counts.itertuples(index=False)):
+        parts = (f"{name} {_nice(value)}" for name, value in zip(counts.columns, values))
+        rows.append(f"{row}: {', '.join(parts)}")
+    return f"{title}. Bars. {'; '.join(rows)}."
 
 # %% ../nbs/api/viz.ipynb #spread
 def _spread(at, gap, high=1.0):
@@ -480,6 +487,7 @@ def _spread(at, gap, high=1.0):
     for i in reversed(range(len(y) - 1)): y[i] = min(y[i], y[i + 1] - gap)
     return [new for _, new in sorted(zip(order, y))]
 
+# %% ../nbs/api/viz.ipynb #end-labels
 def _end_labels(ax, ends, names):
     "Names at the right edge, each at the last value of its line."
     scale, x = ax.transData + ax.transAxes.inverted(), ax.get_xlim()[1]
@@ -487,8 +495,8 @@ def _end_labels(ax, ends, names):
     at = _spread([float(scale.transform((x, y))[1]) for y in ends],
                  17 * max(name.count("\n") + 1 for name in names) / height)
     for y, name, color in zip(at, names, cycle(_ROLES)):
-        ax.annotate(name, (1, y), (5, 0), "axes fraction", "offset points", va="center", weight="bold",
-                    color=COLORS[color], annotation_clip=False, parse_math=False)
+        ax.annotate(name, (1, y), (5, 0), "axes fraction", "offset points", va="center",
+                    weight="bold", color=COLORS[color], annotation_clip=False, parse_math=False)
 
 # %% ../nbs/api/viz.ipynb #line-axes
 def _line_axes(title, names, ylabel, xlabel, h=250, below=0):
@@ -499,8 +507,8 @@ def _line_axes(title, names, ylabel, xlabel, h=250, below=0):
     ax.grid(axis="y", color=COLORS["grey_soft"], linewidth=1); ax.set_axisbelow(True)
     ax.tick_params(length=3)
     if xlabel: ax.set_xlabel(visible(xlabel), parse_math=False)
-    ax.annotate(visible(ylabel), (0, 1), (-44, 14), "axes fraction", "offset points", parse_math=False,
-                color=COLORS["muted"], annotation_clip=False)
+    ax.annotate(visible(ylabel), (0, 1), (-44, 14), "axes fraction", "offset points",
+                color=COLORS["muted"], annotation_clip=False, parse_math=False)
     return ax
 
 def _short_axes(ax, log=False, x=True):
@@ -540,6 +548,7 @@ def plot_growth(curves: dict, # name → (words read, distinct words)
         _end_labels(ax, [y[-1] for _, y in curves.values()], names)
     return Figure([Chart(ax.figure)], alt or _growth_alt(title, curves, fits), title)
 
+# %% ../nbs/api/viz.ipynb #growth-alt
 def _growth_alt(title, curves, fits):
     parts = (f"{name}: {y[-1]:,} distinct words after {x[-1]:,}, fitted by "
              f"{fits[name][0]:.3g} times N to the power {fits[name][1]:.2f}"
@@ -567,6 +576,7 @@ def _lines(ax, x, series):
     for y, color, dash in zip(series.values(), cycle(_ROLES), cycle(_DASHES)):
         ax.plot(x, y, dash, color=COLORS[color], marker="o" if len(x) < 12 else None, markersize=4)
 
+# %% ../nbs/api/viz.ipynb #plot-lines-2
 def plot_lines(x: list, # the values that all lines share
                series: dict, # name → values
                title: str, # a sentence
@@ -585,7 +595,8 @@ def plot_lines(x: list, # the values that all lines share
         if log2: _log2_ticks(ax, x)
         if mark is not None: _mark(ax, mark)
         _end_labels(ax, [y[-1] for y in series.values()], list(series))
-    return Figure([Chart(ax.figure)], alt or _lines_alt(title, x, series, xlabel, ylabel, mark), title)
+    alt = alt or _lines_alt(title, x, series, xlabel, ylabel, mark)
+    return Figure([Chart(ax.figure)], alt, title)
 
 # %% ../nbs/api/viz.ipynb #lines-alt
 def _lines_alt(title, x, series, xlabel, ylabel, mark=None):
@@ -633,11 +644,13 @@ def plot_sweep(sizes: list[int], # vocabulary sizes, ascending
 
 # %% ../nbs/api/viz.ipynb #ladder-parts
 def _seconds(value, _=None):
-    return f"{value * 1000:.3g} ms" if value < 1 else f"{value:,.3g} s" if value < 1000 else f"{value:,.0f} s"
+    if value < 1: return f"{value * 1000:.3g} ms"
+    return f"{value:.3g} s" if value < 1000 else f"{value:,.0f} s"
 
 def _ladder_label(value, slowest):
-    return _seconds(value) + (f", {slowest / value:,.3g}× faster" if value < slowest else "")
+    return _seconds(value) + (f", {_nice(slowest / value)}× faster" if value < slowest else "")
 
+# %% ../nbs/api/viz.ipynb #log-seconds
 def _log_seconds(ax, values):
     "A logarithmic axis of seconds that starts below the shortest time."
     from math import floor, log10
@@ -684,6 +697,7 @@ def _stage(i, y, name, what, example):
               *_block(12, y + 24, left, 180, "muted"), *_block(208, y + 6, right, 180)]
     return shapes, y + tall
 
+# %% ../nbs/api/viz.ipynb #draw-stages
 def draw_stages(stages: list[tuple], # (name, what it does, example)
                 title: str | None = None,
                 alt: str | None = None) -> Figure:
@@ -710,6 +724,7 @@ def _codepoint(x, y, ch, w=156):
              for i, (line, color) in enumerate(zip(lines, colors))]
     return [Box(x, y, w, 18 * len(lines) + 12, "grey_soft", "line"), *texts]
 
+# %% ../nbs/api/viz.ipynb #draw-codepoints
 def draw_codepoints(rows: list[str], # texts, a row each
                     title: str | None = None,
                     alt: str | None = None) -> Figure:
@@ -741,6 +756,7 @@ def _first_order(pairs):
             queue += near[node]
     return [[text for side, text in seen if side == s] for s in (0, 1)], near
 
+# %% ../nbs/api/viz.ipynb #uncross
 def _uncross(pairs, rounds=6):
     "English and Russian sentences, ordered to cross few edges."
     sides, near = _first_order(pairs)
@@ -762,6 +778,7 @@ def _column_of(texts, x, role, total):
         y += tall + gap
     return shapes, middle
 
+# %% ../nbs/api/viz.ipynb #components-parts
 def _height(texts):
     return sum(18 * len(wrap(t, 146, max_lines=3)) + 18 for t in texts)
 
@@ -783,9 +800,9 @@ def draw_components(pairs: list[tuple[str, str]], # (English, Russian)
                   *(("strong", 2.5, "6 4") if i in valid else ("grey", 1.5)))
              for i, (en, ru) in enumerate(pairs)]
     legend = _edge_legend(total + 14) if valid else []
-    alt = alt or (f"{title + '. ' if title else ''}A graph: {len(sides[0])} English and {len(sides[1])} "
-                  f"Russian sentences, joined by {len(pairs)} pairs" + (
-                      f", {len(valid)} of them in validation" if valid else "") + ".")
+    what = (f"A graph of {len(sides[0])} English and {len(sides[1])} Russian sentences, joined by "
+            f"{len(pairs)} pairs" + f", {len(valid)} of them in validation" * bool(valid))
+    alt = alt or _sentence(title, [what, *(f"{en} – {ru}" for en, ru in pairs)])
     return Figure([titled(edges + left + right + legend, title)], alt, title)
 
 # %% ../nbs/api/viz.ipynb #forest
@@ -806,6 +823,7 @@ def _node(node):
         return visible(str(node[1])), {"en": "enc", "ru": "dec"}.get(node[0])
     return visible(str(node)), None
 
+# %% ../nbs/api/viz.ipynb #forest-scene
 def _forest(parents, before, title):
     "A forest as a scene; edges that `before` hasn't got are thick."
     shapes, at, w = [], {}, 330
@@ -816,7 +834,8 @@ def _forest(parents, before, title):
         at[node] = (x, y)
         shapes += [Box(x, y, text_width(label) + 16, 26, f"{role or 'grey'}_soft", role or "line"),
                    Text(x + 8, y + 18, label)]
-        if depth: shapes += _edge(at[parents[node]], (x, y), before and before.get(node) != parents[node])
+        changed = before is not None and before.get(node) != parents[node]
+        if depth: shapes += _edge(at[parents[node]], (x, y), changed)
     return titled(shapes, title, w)
 
 def _edge(parent, child, changed):
@@ -832,6 +851,9 @@ def draw_forest(parents: list[dict], # child → parent; a root maps to itself
                 alt: str | None = None) -> Figure:
     "Forests side by side; edges that changed since the one before are thick."
     titles = titles or [""] * len(parents)
+    for i, forest in enumerate(parents):
+        if len(list(_walk(forest))) < len(forest):
+            raise ValueError(f"forest {i}: a parent is missing, or nodes point at each other")
     scenes = [_forest(now, before, title) for now, before, title in
               zip(parents, [None, *parents], titles)]
     parts = [f"{title or 'Forest'}: " + ", ".join(f"{_node(a)[0]} → {_node(b)[0]}" if a != b else
@@ -862,6 +884,7 @@ def _merge_row(y, label, words, before):
         y = end + 5
     return shapes, y + 8
 
+# %% ../nbs/api/viz.ipynb #draw-merge-table
 def draw_merge_table(rows: list[tuple], # (merge, words), each word a list of symbols
                      title: str | None = None,
                      alt: str | None = None) -> Figure:
@@ -883,8 +906,9 @@ def _pair_label(x, y, text, kind):
     fill, line, dash = _PAIR_LOOK[kind]
     bold = kind == "new"
     wide = text_width(text, bold=bold) + 8
+    color = "muted" if kind == "same" else "ink"
     shapes = [Box(x - wide / 2, y, wide, 21, fill, line, 1 + bold, dash),
-              Text(x, y + 15, text, "muted" if kind == "same" else "ink", anchor="middle", bold=bold)]
+              Text(x, y + 15, text, color, anchor="middle", bold=bold)]
     strike = Path(((x - wide / 2, y + 10.5), (x + wide / 2, y + 10.5)), "dec", 1.5)
     return shapes + [strike] * (kind == "gone"), wide
 
@@ -921,6 +945,7 @@ def _pair_kinds(before, after):
     return (["gone" if {i, i + 1} & inside else "same" for i in range(len(before) - 1)],
             ["new" if {j, j + 1} & new else "same" for j in range(len(after) - 1)])
 
+# %% ../nbs/api/viz.ipynb #pair-legend
 def _pair_legend(y):
     shapes, x = [], 0
     for kind, text in [("gone", "gone"), ("new", "new"), ("same", "unchanged")]:
@@ -942,15 +967,15 @@ def draw_pair_change(before: list[str], # the symbols of a word
     second, end = _pair_rows(after, new, y + 46)
     shapes = [Text(0, 14, "before"), *first, Text(0, y + 36, f"after {merge}"), *second,
               *_pair_legend(end + 14)]
-    def listed(word, kinds, kind):
+    def _listed(word, kinds, kind):
         return ", ".join(f"{visible(a)} {visible(b)}" for (a, b), k in zip(pairwise(word), kinds)
                          if k == kind) or "none"
-    parts = [f"Merging {merge}", f"pairs gone: {listed(before, gone, 'gone')}",
-             f"pairs new: {listed(after, new, 'new')}"]
+    parts = [f"Merging {merge}", f"pairs gone: {_listed(before, gone, 'gone')}",
+             f"pairs new: {_listed(after, new, 'new')}"]
     return Figure([titled(shapes, title)], alt or _sentence(title, parts), title)
 
 # %% ../nbs/api/viz.ipynb #steps
-def draw_steps(steps: list[list[str]], # the symbols of a word after each step, from the characters on
+def draw_steps(steps: list[list[str]], # the symbols of a word, first its characters
                title: str | None = None) -> Chips:
     "A word from characters to tokens, a row a step, the new symbols strong."
     new = [set(), *(_new_symbols(a, b) for a, b in pairwise(steps))]
@@ -967,12 +992,15 @@ def _file_outline(w, h, name, x=62):
 def _flow_arrows(name, y, first, last):
     "What enters and leaves at a part."
     shapes = []
-    if first: shapes += [Text(0, y - 8, "text"), *arrow((0, y), (72, y), "ink")]
-    if last: shapes += [Text(400, y - 8, "ids", anchor="end"), *arrow((328, y), (400, y), "ink")]
-    if name == "decoder": shapes += [Text(400, y - 8, "ids", anchor="end"), *arrow((400, y), (328, y), "ink"),
-                                     Text(0, y - 8, "text"), *arrow((72, y), (0, y), "ink")]
+    back = name == "decoder"
+    if first or back: shapes.append(Text(0, y - 8, "text"))
+    if last or back: shapes.append(Text(400, y - 8, "ids", anchor="end"))
+    if first: shapes += arrow((0, y), (72, y), "ink")
+    if last: shapes += arrow((328, y), (400, y), "ink")
+    if back: shapes += arrow((400, y), (328, y), "ink") + arrow((72, y), (0, y), "ink")
     return shapes
 
+# %% ../nbs/api/viz.ipynb #draw-pipeline
 def draw_pipeline(parts: list[tuple], # (name, what it does), in order; "model" gives the ids
                   filename: str = "tokenizer.json",
                   title: str | None = None,
@@ -983,7 +1011,7 @@ def draw_pipeline(parts: list[tuple], # (name, what it does), in order; "model" 
     for i, (name, what) in enumerate(parts):
         lines = wrap(what, 230)
         tall = 18 * len(lines) + 32
-        shapes += [Box(72, y, 256, tall, "grey_soft", "line"), Text(84, y + 20, visible(name), bold=True),
+        shapes += [Box(72, y, 256, tall, "grey_soft", "line"), Text(84, y + 20, name, bold=True),
                    *_block(84, y + 24, lines, 230, "muted"),
                    *_flow_arrows(name, y + tall / 2, i == 0, i == exit_at)]
         if i < exit_at: shapes += arrow((200, y + tall), (200, y + tall + 18))
@@ -996,10 +1024,11 @@ def _table_row(y, number, token, on):
     "A row of the table: id, token and the first and last numbers."
     shapes = [Text(58, y + 17, f"{number:,}", anchor="end", bold=on),
               Text(70, y + 17, fit(visible(token, True), 108, bold=on), bold=on)]
-    cells = [Box(184 + 28 * k, y + 2, 26, 20, "enc" if on else "grey_soft", "enc" if on else "line", r=2)
-             for k in (0, 1, 2, 3, 5, 6)]
+    look = ("enc", "enc") if on else ("grey_soft", "line")
+    cells = [Box(184 + 28 * k, y + 2, 26, 20, *look, r=2) for k in (0, 1, 2, 3, 5, 6)]
     return [*shapes, *cells, Text(184 + 28 * 4 + 13, y + 17, "…", anchor="middle")]
 
+# %% ../nbs/api/viz.ipynb #draw-embedding
 def draw_embedding(vocab_size: int, # rows of the table
                    d_model: int, # numbers in a row
                    tokens: list[tuple], # (id, token), some rows, by id
@@ -1007,6 +1036,7 @@ def draw_embedding(vocab_size: int, # rows of the table
                    fetch: int | None = None, # the id whose row is fetched; the middle one
                    alt: str | None = None) -> Figure:
     "The embedding table: an id picks a row of numbers."
+    if not tokens: raise ValueError("tokens: at least one (id, token) is needed")
     fetch = tokens[len(tokens) // 2][0] if fetch is None else fetch
     shapes, y, last = [Text(58, 14, "id", "muted", anchor="end"), Text(70, 14, "token", "muted"),
                        Text(184, 14, f"{d_model:,} numbers a row", "muted")], 22, -1
@@ -1016,7 +1046,7 @@ def draw_embedding(vocab_size: int, # rows of the table
         shapes += _table_row(y, number, token, number == fetch)
         y, last = y + 26, number
     size = f"{vocab_size:,} × {d_model:,} = {vocab_size * d_model:,} numbers"
-    picked = f"Id {fetch:,} fetches the filled row, its vector."
+    picked = f"Id {fetch:,} fetches the filled row, its vector"
     shapes += [Text(0, y + 20, picked), Text(0, y + 40, size, bold=True)]
-    return Figure([titled(shapes, title)], alt or _sentence(title, [
-        f"A table of {vocab_size:,} rows with {d_model:,} numbers each", picked + " " + size]), title)
+    what = f"A table of {vocab_size:,} rows with {d_model:,} numbers each"
+    return Figure([titled(shapes, title)], alt or _sentence(title, [what, picked, size]), title)
