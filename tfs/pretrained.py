@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['LLM_TOKENIZERS', 'ALIASES', 'ENCODINGS', 'PACKAGES', 'PROVIDERS', 'repo_of', 'read_ranks', 'merges_from_ranks',
-           'Encoding', 'byte_symbols', 'Package', 'TokenizerUnavailable', 'load_tokenizer', 'provider_of', 'available']
+           'Encoding', 'byte_symbols', 'Package', 'TokenizerUnavailable', 'load_tokenizer', 'load_tokenizers',
+           'provider_of', 'available']
 
 # %% ../nbs/api/pretrained.ipynb #imports
 import base64
@@ -13,7 +14,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
@@ -376,6 +377,17 @@ def _named(
     "Ask a provider and add its name to the answer."
     tokenizer, source = get(repo)
     return tokenizer, provider, source
+
+# %% ../nbs/api/pretrained.ipynb #0dd3a13c
+def load_tokenizers(
+    names:Iterable[str] = LLM_TOKENIZERS, # as for `load_tokenizer`
+) -> dict: # name: tokenizers.Tokenizer; without those that nobody has
+    "Tokenizers by name; one that nobody has is reported and left out."
+    found = {}
+    for name in names:
+        try: found[name] = load_tokenizer(name)
+        except TokenizerUnavailable as e: print(e)
+    return found
 
 # %% ../nbs/api/pretrained.ipynb #provider-of
 def provider_of(
