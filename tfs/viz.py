@@ -493,10 +493,11 @@ def _end_labels(ax, ends, names):
     scale, x = ax.transData + ax.transAxes.inverted(), ax.get_xlim()[1]
     height = ax.bbox.height * 72 / ax.figure.dpi
     at = _spread([float(scale.transform((x, y))[1]) for y in ends],
-                 17 * max(name.count("\n") + 1 for name in names) / height)
+                 19 * max(name.count("\n") + 1 for name in names) / height)
     for y, name, color in zip(at, names, cycle(_ROLES)):
         ax.annotate(name, (1, y), (5, 0), "axes fraction", "offset points", va="center",
-                    weight="bold", color=COLORS[color], annotation_clip=False, parse_math=False)
+                    weight="bold", color=COLORS[color], linespacing=1.35, annotation_clip=False,
+                    parse_math=False)
 
 # %% ../nbs/api/viz.ipynb #line-axes
 def _line_axes(title, names, ylabel, xlabel, h=250, below=0):
@@ -576,7 +577,7 @@ def _lines(ax, x, series):
     for y, color, dash in zip(series.values(), cycle(_ROLES), cycle(_DASHES)):
         ax.plot(x, y, dash, color=COLORS[color], marker="o" if len(x) < 12 else None, markersize=4)
 
-# %% ../nbs/api/viz.ipynb #plot-lines-2
+# %% ../nbs/api/viz.ipynb #plot-lines-fn
 def plot_lines(x: list, # the values that all lines share
                series: dict, # name → values
                title: str, # a sentence
@@ -648,16 +649,19 @@ def _seconds(value, _=None):
     return f"{value:.3g} s" if value < 1000 else f"{value:,.0f} s"
 
 def _ladder_label(value, slowest):
-    return _seconds(value) + (f", {_nice(slowest / value)}× faster" if value < slowest else "")
+    times = slowest / value
+    faster = f", {times:.3g}× faster" if times < 1000 else f", {times:,.0f}× faster"
+    return _seconds(value) + faster * (times > 1)
 
 # %% ../nbs/api/viz.ipynb #log-seconds
 def _log_seconds(ax, values):
     "A logarithmic axis of seconds that starts below the shortest time."
     from math import floor, log10
 
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
     ax.set(xscale="log", xlim=(10 ** floor(log10(min(values) / 2)), None), yticks=[],
            ylim=(len(values) - 0.6, -0.9))
+    ax.xaxis.set_major_locator(LogLocator(numticks=5))
     ax.xaxis.set_major_formatter(FuncFormatter(_seconds))
     ax.xaxis.set_minor_formatter(NullFormatter()); ax.spines["left"].set_visible(False)
 
