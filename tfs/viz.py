@@ -360,7 +360,7 @@ def table(df, # a DataFrame, or what makes one
           ) -> Table:
     "A data frame as an escaped, aligned table."
     import pandas as pd
-    df = pd.DataFrame(df)
+    if not isinstance(df, pd.DataFrame): df = pd.DataFrame(df, dtype=object)
     columns = [Column(_title_of(name), *_column(df.iloc[:, j].tolist(), (formats or {}).get(name)),
                       (langs or {}).get(name)) for j, name in enumerate(df.columns)]
     return Table((_index_columns(df.index) if index else []) + columns,
