@@ -421,6 +421,11 @@ def _axes(fig, left, top, right, bottom):
     return fig.add_axes((left / w, bottom / h, (w - left - right) / w, (h - top - bottom) / h),
                         facecolor="none")
 
+# %% ../nbs/api/viz.ipynb #stop
+def _stop(text):
+    "A text that ends as a sentence."
+    return text if text.endswith((".", "?", "!", "…")) else text + "."
+
 # %% ../nbs/api/viz.ipynb #short
 def _short(value, _=None):
     "A number for an axis: 1,200,000 is 1.2M."
@@ -475,7 +480,7 @@ def _bars_alt(title, counts):
     for row, values in zip(counts.index, counts.itertuples(index=False)):
         parts = (f"{name} {_nice(value)}" for name, value in zip(counts.columns, values))
         rows.append(f"{row}: {', '.join(parts)}")
-    return f"{title}. Bars. {'; '.join(rows)}."
+    return f"{_stop(title)} Bars. {'; '.join(rows)}."
 
 # %% ../nbs/api/viz.ipynb #spread
 def _spread(at, gap, high=1.0):
@@ -554,7 +559,7 @@ def _growth_alt(title, curves, fits):
     parts = (f"{name}: {y[-1]:,} distinct words after {x[-1]:,}, fitted by "
              f"{fits[name][0]:.3g} times N to the power {fits[name][1]:.2f}"
              for name, (x, y) in curves.items())
-    return f"{title}. Lines. " + "; ".join(parts) + "."
+    return f"{_stop(title)} Lines. " + "; ".join(parts) + "."
 
 # %% ../nbs/api/viz.ipynb #mark
 def _mark(ax, x, label=None):
@@ -603,7 +608,7 @@ def plot_lines(x: list, # the values that all lines share
 def _lines_alt(title, x, series, xlabel, ylabel, mark=None):
     parts = (f"{name} from {_nice(y[0])} to {_nice(y[-1])}" for name, y in series.items())
     chosen = f" Marked: {_nice(mark)}." if mark is not None else ""
-    return (f"{title}. Lines of {ylabel} for {xlabel} {_nice(x[0])} to {_nice(x[-1])}: "
+    return (f"{_stop(title)} Lines of {ylabel} for {xlabel} {_nice(x[0])} to {_nice(x[-1])}: "
             f"{'; '.join(parts)}.{chosen}")
 
 # %% ../nbs/api/viz.ipynb #cost-panel
@@ -681,7 +686,7 @@ def plot_ladder(times: dict, # name → seconds, more than 0
         for i, label in enumerate(labels):
             ax.annotate(label, (0, i - 0.32), xycoords=("axes fraction", "data"), parse_math=False)
         _log_seconds(ax, values)
-    return Figure([Chart(fig)], alt or f"{title}. Bars. {'; '.join(labels)}.", title)
+    return Figure([Chart(fig)], alt or f"{_stop(title)} Bars. {'; '.join(labels)}.", title)
 
 # %% ../nbs/api/viz.ipynb #block
 def _block(x, y, lines, w, color="ink", step=18, **style):
@@ -689,7 +694,7 @@ def _block(x, y, lines, w, color="ink", step=18, **style):
     return [Text(x, y + 14 + step * i, line, color, **style) for i, line in enumerate(lines)]
 
 def _sentence(title, parts):
-    return ". ".join(filter(None, [title, "; ".join(parts)])) + "."
+    return " ".join(map(_stop, filter(None, [title, "; ".join(parts)])))
 
 # %% ../nbs/api/viz.ipynb #stages
 def _stage(i, y, name, what, example):
@@ -1020,7 +1025,7 @@ def draw_pipeline(parts: list[tuple], # (name, what it does), in order; "model" 
                    *_flow_arrows(name, y + tall / 2, i == 0, i == exit_at)]
         if i < exit_at: shapes += arrow((200, y + tall), (200, y + tall + 18))
         y += tall + 18
-    alt = alt or _sentence(title, [f"The file {filename} holds", *(f"{n}: {w}" for n, w in parts)])
+    alt = alt or _sentence(title, [f"Inside {filename}", *(f"{n}: {w}" for n, w in parts)])
     return Figure([titled(_file_outline(276, y - 4, filename) + shapes, title)], alt, title)
 
 # %% ../nbs/api/viz.ipynb #embedding
