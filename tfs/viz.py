@@ -360,7 +360,7 @@ def table(df, # a DataFrame, or what makes one
           ) -> Table:
     "A data frame as an escaped, aligned table."
     import pandas as pd
-    df = pd.DataFrame(df)
+    if not isinstance(df, pd.DataFrame): df = pd.DataFrame(df, dtype=object)
     columns = [Column(_title_of(name), *_column(df.iloc[:, j].tolist(), (formats or {}).get(name)),
                       (langs or {}).get(name)) for j, name in enumerate(df.columns)]
     return Table((_index_columns(df.index) if index else []) + columns,
@@ -421,6 +421,11 @@ def _axes(fig, left, top, right, bottom):
     return fig.add_axes((left / w, bottom / h, (w - left - right) / w, (h - top - bottom) / h),
                         facecolor="none")
 
+# %% ../nbs/api/viz.ipynb #stop
+def _stop(text):
+    "A text that ends as a sentence."
+    return text if text.endswith((".", "?", "!", "…")) else text + "."
+
 # %% ../nbs/api/viz.ipynb #short
 def _short(value, _=None):
     "A number for an axis: 1,200,000 is 1.2M."
@@ -475,7 +480,7 @@ def _bars_alt(title, counts):
     for row, values in zip(counts.index, counts.itertuples(index=False)):
         parts = (f"{name} {_nice(value)}" for name, value in zip(counts.columns, values))
         rows.append(f"{row}: {', '.join(parts)}")
-    return f"{title}. Bars. {'; '.join(rows)}."
+    return f"{_stop(title)} Bars. {'; '.join(rows)}."
 
 # %% ../nbs/api/viz.ipynb #spread
 def _spread(at, gap, high=1.0):
@@ -493,10 +498,11 @@ def _end_labels(ax, ends, names):
     scale, x = ax.transData + ax.transAxes.inverted(), ax.get_xlim()[1]
     height = ax.bbox.height * 72 / ax.figure.dpi
     at = _spread([float(scale.transform((x, y))[1]) for y in ends],
-                 17 * max(name.count("\n") + 1 for name in names) / height)
+                 19 * max(name.count("\n") + 1 for name in names) / height)
     for y, name, color in zip(at, names, cycle(_ROLES)):
         ax.annotate(name, (1, y), (5, 0), "axes fraction", "offset points", va="center",
-                    weight="bold", color=COLORS[color], annotation_clip=False, parse_math=False)
+                    weight="bold", color=COLORS[color], linespacing=1.35, annotation_clip=False,
+                    parse_math=False)
 
 # %% ../nbs/api/viz.ipynb #line-axes
 def _line_axes(title, names, ylabel, xlabel, h=250, below=0):
@@ -553,7 +559,7 @@ def _growth_alt(title, curves, fits):
     parts = (f"{name}: {y[-1]:,} distinct words after {x[-1]:,}, fitted by "
              f"{fits[name][0]:.3g} times N to the power {fits[name][1]:.2f}"
              for name, (x, y) in curves.items())
-    return f"{title}. Lines. " + "; ".join(parts) + "."
+    return f"{_stop(title)} Lines. " + "; ".join(parts) + "."
 
 # %% ../nbs/api/viz.ipynb #mark
 def _mark(ax, x, label=None):
@@ -576,7 +582,7 @@ def _lines(ax, x, series):
     for y, color, dash in zip(series.values(), cycle(_ROLES), cycle(_DASHES)):
         ax.plot(x, y, dash, color=COLORS[color], marker="o" if len(x) < 12 else None, markersize=4)
 
-# %% ../nbs/api/viz.ipynb #plot-lines-2
+# %% ../nbs/api/viz.ipynb #plot-lines-fn
 def plot_lines(x: list, # the values that all lines share
                series: dict, # name → values
                title: str, # a sentence
@@ -602,7 +608,7 @@ def plot_lines(x: list, # the values that all lines share
 def _lines_alt(title, x, series, xlabel, ylabel, mark=None):
     parts = (f"{name} from {_nice(y[0])} to {_nice(y[-1])}" for name, y in series.items())
     chosen = f" Marked: {_nice(mark)}." if mark is not None else ""
-    return (f"{title}. Lines of {ylabel} for {xlabel} {_nice(x[0])} to {_nice(x[-1])}: "
+    return (f"{_stop(title)} Lines of {ylabel} for {xlabel} {_nice(x[0])} to {_nice(x[-1])}: "
             f"{'; '.join(parts)}.{chosen}")
 
 # %% ../nbs/api/viz.ipynb #cost-panel
@@ -648,16 +654,19 @@ def _seconds(value, _=None):
     return f"{value:.3g} s" if value < 1000 else f"{value:,.0f} s"
 
 def _ladder_label(value, slowest):
-    return _seconds(value) + (f", {_nice(slowest / value)}× faster" if value < slowest else "")
+    times = slowest / value
+    faster = f", {times:.3g}× faster" if times < 1000 else f", {times:,.0f}× faster"
+    return _seconds(value) + faster * (times > 1)
 
 # %% ../nbs/api/viz.ipynb #log-seconds
 def _log_seconds(ax, values):
     "A logarithmic axis of seconds that starts below the shortest time."
     from math import floor, log10
 
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
     ax.set(xscale="log", xlim=(10 ** floor(log10(min(values) / 2)), None), yticks=[],
            ylim=(len(values) - 0.6, -0.9))
+    ax.xaxis.set_major_locator(LogLocator(numticks=5))
     ax.xaxis.set_major_formatter(FuncFormatter(_seconds))
     ax.xaxis.set_minor_formatter(NullFormatter()); ax.spines["left"].set_visible(False)
 
@@ -677,7 +686,7 @@ def plot_ladder(times: dict, # name → seconds, more than 0
         for i, label in enumerate(labels):
             ax.annotate(label, (0, i - 0.32), xycoords=("axes fraction", "data"), parse_math=False)
         _log_seconds(ax, values)
-    return Figure([Chart(fig)], alt or f"{title}. Bars. {'; '.join(labels)}.", title)
+    return Figure([Chart(fig)], alt or f"{_stop(title)} Bars. {'; '.join(labels)}.", title)
 
 # %% ../nbs/api/viz.ipynb #block
 def _block(x, y, lines, w, color="ink", step=18, **style):
@@ -685,7 +694,7 @@ def _block(x, y, lines, w, color="ink", step=18, **style):
     return [Text(x, y + 14 + step * i, line, color, **style) for i, line in enumerate(lines)]
 
 def _sentence(title, parts):
-    return ". ".join(filter(None, [title, "; ".join(parts)])) + "."
+    return " ".join(map(_stop, filter(None, [title, "; ".join(parts)])))
 
 # %% ../nbs/api/viz.ipynb #stages
 def _stage(i, y, name, what, example):
@@ -1016,7 +1025,7 @@ def draw_pipeline(parts: list[tuple], # (name, what it does), in order; "model" 
                    *_flow_arrows(name, y + tall / 2, i == 0, i == exit_at)]
         if i < exit_at: shapes += arrow((200, y + tall), (200, y + tall + 18))
         y += tall + 18
-    alt = alt or _sentence(title, [f"The file {filename} holds", *(f"{n}: {w}" for n, w in parts)])
+    alt = alt or _sentence(title, [f"Inside {filename}", *(f"{n}: {w}" for n, w in parts)])
     return Figure([titled(_file_outline(276, y - 4, filename) + shapes, title)], alt, title)
 
 # %% ../nbs/api/viz.ipynb #embedding
