@@ -9,6 +9,7 @@ __all__ = ['HUB_DATASET', 'HUB_TOKENIZER', 'target', 'code', 'dataset_card', 'to
 # %% ../nbs/api/hub.ipynb #imports
 import json
 import os
+import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -185,7 +186,9 @@ def _explain(
     "What went wrong, in one line without the token."
     status = status_of(error)
     if status in _ADVICE: return f"{_ADVICE[status]} ({status})"
-    return why(error).replace(str(token), "••••")
+    line = re.sub(r"(?i)bearer.*|hf_\S+", "••••", why(error).replace(str(token), "••••"))
+    late = isinstance(error, TimeoutError)
+    return line + "; look at the repository before you try again" * late
 
 # %% ../nbs/api/hub.ipynb #upload
 def _upload(
@@ -213,6 +216,7 @@ def _publish(
     token, user = secret("HF_TOKEN"), user or os.environ.get("TFS_HUB_USER", "").strip()
     if not (user and token):
         return print("Not published: that takes TFS_HUB_USER and the secret HF_TOKEN.")
+    if not re.fullmatch("[!-~]+", token): raise PublishError("HF_TOKEN is not one word of ASCII")
     name, content = target(repo, user), files()
     url = f"{hub_url()}/{'datasets/' * (repo_type == 'dataset')}{name}"
     try: reach(hub_url()); within(timeout, partial(_upload, name, repo_type, content, token))
