@@ -29,7 +29,7 @@ def show_tokens(
     pieces = [[tokenizer.decode([i], skip_special_tokens=False) for i in row] for row in ids]
     return token_chips(pieces, ids=ids, role=role, langs=langs)
 
-# %% ../nbs/lessons/bpe.ipynb #c121
+# %% ../nbs/lessons/bpe.ipynb #c122
 Word = tuple[str, ...]   # a word as a row of symbols
 Pair = tuple[str, str]   # two neighbouring symbols
 WORD_PATTERN = re.compile(r" ?\w+| ?[^\w\s]+")
@@ -40,14 +40,14 @@ def pretokenize(
     "Words and runs of punctuation, the space before each written ▁; a space is put before the text."
     return [word.replace(" ", "▁") for word in WORD_PATTERN.findall(" " + text)]
 
-# %% ../nbs/lessons/bpe.ipynb #c126
+# %% ../nbs/lessons/bpe.ipynb #c127
 def word_counts(
     sentences,  # normalised texts
 ) -> Counter:
     "How often each pre-tokenised word occurs."
     return Counter(word for sentence in sentences for word in pretokenize(sentence))
 
-# %% ../nbs/lessons/bpe.ipynb #c131
+# %% ../nbs/lessons/bpe.ipynb #c132
 def pair_counts(
     words:dict,  # word as a row of symbols: its frequency
 ) -> Counter:
@@ -57,7 +57,7 @@ def pair_counts(
         for pair in zip(word, word[1:]): counts[pair] += n
     return counts
 
-# %% ../nbs/lessons/bpe.ipynb #c134
+# %% ../nbs/lessons/bpe.ipynb #c135
 TIES = ("greatest", "least", "id")   # which of equally frequent pairs is merged first
 
 def most_frequent_pair(
@@ -71,7 +71,7 @@ def most_frequent_pair(
     if tie == "id": return min(counts, key=lambda pair: (-counts[pair], ids[pair[0]], ids[pair[1]]))
     raise ValueError(f"tie is {tie!r}: expected one of {', '.join(TIES)}")
 
-# %% ../nbs/lessons/bpe.ipynb #c138
+# %% ../nbs/lessons/bpe.ipynb #c139
 def merge_word(
     word:Word,  # row of symbols
     pair:Pair,  # the two to be joined
@@ -84,7 +84,7 @@ def merge_word(
         i += step
     return tuple(merged)
 
-# %% ../nbs/lessons/bpe.ipynb #c141
+# %% ../nbs/lessons/bpe.ipynb #c142
 def train_bpe_simple(
     words:dict,           # word (row of symbols): its frequency
     n_merges:int,         # how many merges to learn at most
@@ -102,14 +102,14 @@ def train_bpe_simple(
         merges.append(pair)
     return merges
 
-# %% ../nbs/lessons/bpe.ipynb #c143
+# %% ../nbs/lessons/bpe.ipynb #c144
 def symbol_ids(
     words,  # rows of symbols
 ) -> dict[str, int]:
     "Numbers for the alphabet, in the order of code points."
     return {symbol: i for i, symbol in enumerate(sorted({s for word in words for s in word}))}
 
-# %% ../nbs/lessons/bpe.ipynb #c156
+# %% ../nbs/lessons/bpe.ipynb #c157
 class PairTables:
     "Two tables that follow a corpus through its merges: how often each pair occurs, and in which words."
     def __init__(self,
@@ -134,7 +134,7 @@ class PairTables:
             self.where[pair].add(word)
         self.spelling[word] = spelling
 
-# %% ../nbs/lessons/bpe.ipynb #c158
+# %% ../nbs/lessons/bpe.ipynb #c159
 def train_bpe(
     word_freqs:dict,      # word (row of symbols): its frequency
     n_merges:int,         # how many merges to learn at most
@@ -151,7 +151,7 @@ def train_bpe(
         merges.append(pair)
     return merges, tables.spelling
 
-# %% ../nbs/lessons/bpe.ipynb #c163
+# %% ../nbs/lessons/bpe.ipynb #c164
 def as_texts(
     words,     # rows of symbols
     ids:dict,  # symbol: number, below 1,114,112, which is where characters end
@@ -159,7 +159,7 @@ def as_texts(
     "Each word as a string in which every symbol is one character."
     return ["".join(map(chr, map(ids.__getitem__, word))) for word in words]
 
-# %% ../nbs/lessons/bpe.ipynb #c168
+# %% ../nbs/lessons/bpe.ipynb #c169
 def rewrite(
     texts:list[str],  # all words; changed in place
     at:list[int],     # numbers of the words that had the pair when they were listed
@@ -180,13 +180,13 @@ def rewrite(
     moves = [((x or b) + a, (x or new) + new, words) for x, words in left.items()]
     return moves + [(b + y, new + y, words) for y, words in right.items()]
 
-# %% ../nbs/lessons/bpe.ipynb #c172
+# %% ../nbs/lessons/bpe.ipynb #c173
 TIE_KEYS = {   # rule: what makes one symbol larger than another
     "greatest": lambda name, letter: name,
     "least": lambda name, letter: (*(-ord(c) for c in name), 1),
     "id": lambda name, letter: -ord(letter)}
 
-# %% ../nbs/lessons/bpe.ipynb #c173
+# %% ../nbs/lessons/bpe.ipynb #c174
 class Ladder:
     "Pairs on rungs by count; only the highest rung is sorted."
     def __init__(self,
@@ -218,7 +218,7 @@ class Ladder:
                 if 0 < now < n: self.add(pair)
             del self.rungs[-heappop(self.heap)]
 
-# %% ../nbs/lessons/bpe.ipynb #c176
+# %% ../nbs/lessons/bpe.ipynb #c177
 def merge_texts(
     texts:list[str],  # words, a character a symbol; changed in place
     freqs:list[int],  # the frequency of each word
@@ -245,7 +245,7 @@ def merge_texts(
         del counts[pair]
         yield merged
 
-# %% ../nbs/lessons/bpe.ipynb #c177
+# %% ../nbs/lessons/bpe.ipynb #c178
 def train_bpe_fast(
     words:dict,           # word (row of symbols): its frequency
     n_merges:int,         # how many merges to learn at most
@@ -261,7 +261,7 @@ def train_bpe_fast(
     names = list(ids)
     return merges, {word: tuple(names[ord(c)] for c in text) for word, text in zip(words, texts)}
 
-# %% ../nbs/lessons/bpe.ipynb #c188
+# %% ../nbs/lessons/bpe.ipynb #c189
 def encode_word(
     word:str,              # a pre-tokenised word
     ranks:dict,            # pair: its place in the order of merges
@@ -277,7 +277,7 @@ def encode_word(
         steps.append(list(symbols))
     return list(symbols)
 
-# %% ../nbs/lessons/bpe.ipynb #c194
+# %% ../nbs/lessons/bpe.ipynb #c195
 def encode(
     text:str,    # any text; it is normalised first
     ranks:dict,  # pair: its place in the order of merges
@@ -292,7 +292,7 @@ def decode(
     "The normalised text that the tokens spell."
     return "".join(tokens).replace("▁", " ")[1:]
 
-# %% ../nbs/lessons/bpe.ipynb #c205
+# %% ../nbs/lessons/bpe.ipynb #c206
 WHITESPACE = "[\\t-\\r\\x1c-\\x20\\x85\\u1680\\u2028\\u2029]+"   # what `str.split` takes for space, after NFKC
 
 def normalizer():
@@ -305,7 +305,7 @@ def normalizer():
     steps += [nz.Replace(Regex(WHITESPACE), " "), nz.Strip(), nz.Replace(Regex("(?<= )-(?= )"), "—")]
     return nz.Sequence(steps)
 
-# %% ../nbs/lessons/bpe.ipynb #c210
+# %% ../nbs/lessons/bpe.ipynb #c211
 def pre_tokenizer(
     word:str=r"[\p{L}\p{N}_]",  # what `\w` means in Python, written out
 ):
@@ -316,7 +316,7 @@ def pre_tokenizer(
     return pt.Sequence([pt.Split(Regex(pattern), behavior="isolated"),
                         pt.Metaspace(replacement="▁", prepend_scheme="never", split=False)])
 
-# %% ../nbs/lessons/bpe.ipynb #c215
+# %% ../nbs/lessons/bpe.ipynb #c216
 SPECIAL_TOKENS = ["<pad>", "<unk>", "<bos>", "<eos>"]   # ids 0 to 3
 
 def build_tokenizer(
