@@ -184,29 +184,27 @@ TATOEBA = Corpus(
 class PairsError(ValueError):
     "A file or table of pairs is not what it should be; the message says where and what to do."
 
-# %% ../nbs/api/data.ipynb #c012
+# %% ../nbs/api/data.ipynb #c013
 NAMES = {"en": "en", "english": "en", "source": "en", "ru": "ru", "non_english": "ru",
          "russian": "ru", "target": "ru"}   # column names that are understood
 
-# %% ../nbs/api/data.ipynb #c013
+# %% ../nbs/api/data.ipynb #c014
 def check_pairs(
     pairs,              # a table of sentence pairs
     where:str="pairs",  # what the message calls it
 ):
-    "The columns `en` and `ru` of a table, as text; raises `PairsError` for a missing column or value."
-    missing = [c for c in ("en", "ru") if c not in pairs.columns]
-    if missing:
-        raise PairsError(f"{where}: no column {' and '.join(missing)}; there are "
-                         f"{', '.join(map(str, pairs.columns)) or 'none'}. Rename the sides to en and ru.")
-    pairs = pairs[["en", "ru"]]
-    for column in pairs:
-        bad = ~pairs[column].map(lambda s: isinstance(s, str))
-        if bad.any():
-            raise PairsError(f"{where}: row {bad.argmax()} has no text in column {column} "
-                             f"({bad.sum():,} such rows). Drop them, or fill them in.")
-    return pairs
+    "The columns `en` and `ru`; raises `PairsError` for a missing column or value."
+    if missing := [c for c in ("en", "ru") if c not in pairs.columns]:
+        there = ", ".join(map(str, pairs.columns)) or "none"
+        raise PairsError(f"{where}: no column {' and '.join(missing)}; there are: {there}. "
+                         "Rename the sides to en and ru.")
+    for column in ("en", "ru"):
+        bad = [row for row, text in enumerate(pairs[column]) if not isinstance(text, str)]
+        if bad: raise PairsError(f"{where}: row {bad[0]} has no text in column {column} "
+                                 f"({len(bad):,} such rows). Drop them, or fill them in.")
+    return pairs[["en", "ru"]]
 
-# %% ../nbs/api/data.ipynb #c017
+# %% ../nbs/api/data.ipynb #c018
 OPENERS = {".gz": gzip.open, ".xz": lzma.open}   # suffix: how to open it
 
 def read_text(
@@ -217,47 +215,56 @@ def read_text(
     try:
         with OPENERS.get(path.suffix, open)(path, "rb") as f: raw = f.read()
     except (OSError, EOFError, lzma.LZMAError) as e:
-        raise PairsError(f"{path}: cannot be read ({e}). Check the path, or fetch the file again.") from None
+        raise PairsError(f"{path}: cannot be read ({e}). Check it, or fetch it again.") from None
     try: return raw.decode("utf-8-sig")
     except UnicodeDecodeError as e:
-        raise PairsError(f"{path}: byte {e.start:,} is not UTF-8. Save the file as UTF-8.") from None
+        raise PairsError(f"{path}: byte {e.start:,} is not UTF-8. Save it as UTF-8.") from None
 
-# %% ../nbs/api/data.ipynb #c021
+# %% ../nbs/api/data.ipynb #c022
 def _rows(path, kind):
     "Number and fields of every line of a tab- or comma-separated file."
     text = read_text(path).replace("\r\n", "\n")
     if kind != ".csv": return enumerate((line.split("\t") for line in text.split("\n")), 1)
     return _csv_rows(path, csv.reader(io.StringIO(text, newline="\n")))
 
+def _at(path, line, what):
+    return PairsError(f"{path}, line {line}: {what}")
+
 def _csv_rows(path, reader):
     try:
         for fields in reader: yield reader.line_num, fields
-    except csv.Error as e: raise PairsError(f"{path}, line {reader.line_num}: {e}. Mend that line.") from None
+    except csv.Error as e: raise _at(path, reader.line_num, f"{e}. Mend that line.") from None
 
 def _header(fields):
     "Where en and ru stand if `fields` are column names, else None."
     sides = [NAMES.get(f.strip().lower()) for f in fields]
     return (sides.index("en"), sides.index("ru")) if {"en", "ru"} <= set(sides) else None
 
-# %% ../nbs/api/data.ipynb #c023
+# %% ../nbs/api/data.ipynb #c024
+def _sides(path, n, fields):
+    "Where the two sides stand in a line of this shape, and whether the line is a header."
+    if at := _header(fields): return at, True
+    at = {2: (0, 1), 4: (2, 3)}.get(len(fields))
+    if at: return at, False
+    raise _at(path, n, f"{len(fields)} fields. Expected 2 (English, Russian), "
+                       "4 (Tatoeba Challenge), or a header with en and ru.")
+
+# %% ../nbs/api/data.ipynb #c026
 def _fields_to_pairs(path, kind):
     "(English, Russian) of every line; raises `PairsError` naming file and line."
     at = width = None
     for n, fields in _rows(path, kind):
         if fields in ([], [""]): continue
         if at is None:
-            at, width = _header(fields), len(fields)
-            if at: continue
-            at = {2: (0, 1), 4: (2, 3)}.get(width)
-            if not at: raise PairsError(f"{path}, line {n}: {width} fields. Expected 2 (English, Russian), "
-                                        "4 (Tatoeba Challenge), or a header with en and ru.")
+            (at, header), width = _sides(path, n, fields), len(fields)
+            if header: continue
         if len(fields) != width:
-            raise PairsError(f"{path}, line {n}: {len(fields)} fields where {width} were expected. Mend that line.")
+            raise _at(path, n, f"{len(fields)} fields where {width} were expected. Mend that line.")
         pair = fields[at[0]], fields[at[1]]
-        if not all(map(str.strip, pair)): raise PairsError(f"{path}, line {n}: one side is empty. Remove that line.")
+        if not all(map(str.strip, pair)): raise _at(path, n, "one side is empty. Remove it.")
         yield pair
 
-# %% ../nbs/api/data.ipynb #c024
+# %% ../nbs/api/data.ipynb #c028
 def read_pairs(
     path,  # `.tsv`, `.txt`, `.csv` (plain, `.gz` or `.xz`) or `.parquet`
 ):
@@ -274,10 +281,11 @@ def _read_parquet(path):
     import pandas as pd
     try: pairs = pd.read_parquet(path)
     except (OSError, ValueError) as e:
-        raise PairsError(f"{path}: not a readable Parquet file ({str(e).splitlines()[0]}).") from None
+        why = str(e).splitlines()[0]
+        raise PairsError(f"{path}: not a readable Parquet file ({why}).") from None
     return pairs.rename(columns={c: NAMES[c] for c in pairs.columns if c in NAMES}).astype(object)
 
-# %% ../nbs/api/data.ipynb #c029
+# %% ../nbs/api/data.ipynb #c033
 def group_labels(
     pairs,  # table with columns `en` and `ru`
 ):
@@ -292,18 +300,20 @@ def group_labels(
     _, component = connected_components(graph, directed=False)
     return pd.factorize(component[en])[0]
 
-# %% ../nbs/api/data.ipynb #c032
+# %% ../nbs/api/data.ipynb #c036
 def corpus_source(
     source:str|None=None,  # `sample`, `tatoeba` or a folder; otherwise what `TFS_DATA` says
 ) -> str:
     "The corpus that will be used; raises `PairsError` for a name that is none."
-    source = source or os.environ.get("TFS_DATA") or ("sample" if env.where() == "local" else "tatoeba")
-    source = str(source)
-    if source in ("sample", "tatoeba") or Path(source).is_dir(): return source
+    usual = "sample" if env.where() == "local" else "tatoeba"
+    source = str(source or os.environ.get("TFS_DATA") or usual)
+    if source in ("sample", "tatoeba"): return source
+    for base in (Path.cwd(), env.project_dir() or Path.cwd()):
+        if (folder := base/Path(source).expanduser()).is_dir(): return str(folder)
     raise PairsError(f"TFS_DATA={source}: neither sample, nor tatoeba, nor a folder here. "
                      "A folder must hold train.* and test.* (.tsv, .csv or .parquet).")
 
-# %% ../nbs/api/data.ipynb #c034
+# %% ../nbs/api/data.ipynb #c038
 def _from_sample(part):
     return read_pairs(Path(__file__).parent/"sample"/getattr(SAMPLE, part)), \
         f"the {SAMPLE.title} ({SAMPLE.licence})"
@@ -312,30 +322,31 @@ def _from_folder(part, folder):
     files = [p for p in sorted(Path(folder).glob(f"{part}.*"))
              if p.name.split(".")[1] in ("tsv", "txt", "csv", "parquet")]
     if len(files) != 1:
-        raise PairsError(f"{folder}: expected one file {part}.tsv, .txt, .csv or .parquet (also .gz, .xz); "
-                         f"found {', '.join(p.name for p in files) or 'none'}.")
+        found = ", ".join(p.name for p in files) or "none"
+        raise PairsError(f"{folder}: expected one file {part}.tsv, .txt, .csv or .parquet "
+                         f"(also .gz, .xz); found {found}.")
     return read_pairs(files[0]), str(files[0])
 
-# %% ../nbs/api/data.ipynb #c036
+# %% ../nbs/api/data.ipynb #c040
 TRAIN_PART = f"datasets/{TATOEBA.train}"   # where a mirror keeps the training pairs
 TEST_PART = f"files/{TATOEBA.test}"        # where a mirror keeps the test pairs
 BUNDLED = "set TFS_DATA=sample to use the bundled corpus"   # the way out that needs nothing
 
 def _train_file():
-    return hub_file(TATOEBA.train, "en-ru/train-00000-of-00001.parquet", TATOEBA.revision, "dataset", third=BUNDLED)
+    part = "en-ru/train-00000-of-00001.parquet"
+    return hub_file(TATOEBA.train, part, TATOEBA.revision, "dataset", third=BUNDLED)
 
 def _test_file():
     owner, repo, path = TATOEBA.test.split("/", 2)
     url = f"https://raw.githubusercontent.com/{owner}/{repo}/{TATOEBA.test_revision}/{path}"
     return url_file(url, TATOEBA.test, third=BUNDLED)
 
-# %% ../nbs/api/data.ipynb #c037
+# %% ../nbs/api/data.ipynb #c041
 def _from_tatoeba(part):
     path, source = _train_file() if part == "train" else _test_file()
-    why = env.stand_in(TRAIN_PART if part == "train" else TEST_PART) if "mirror" in source else None
-    return read_pairs(path), source + (f" (a stand-in: {why})" if why else "")
+    return read_pairs(path), source
 
-# %% ../nbs/api/data.ipynb #c038
+# %% ../nbs/api/data.ipynb #c043
 def _load(part, source):
     source = corpus_source(source)
     if source == "sample": pairs, where = _from_sample(part)
@@ -344,7 +355,7 @@ def _load(part, source):
     print(f"{part}: {len(pairs):,} pairs from {where}")
     return pairs
 
-# %% ../nbs/api/data.ipynb #c039
+# %% ../nbs/api/data.ipynb #c044
 def load_train(
     source:str|None=None,  # `sample`, `tatoeba` or a folder; otherwise what `TFS_DATA` says
 ):
@@ -357,7 +368,7 @@ def load_test(
     "Test pairs as a table with columns `en` and `ru`, as they are, before any cleaning."
     return _load("test", source)
 
-# %% ../nbs/api/data.ipynb #c041
+# %% ../nbs/api/data.ipynb #c046
 def corpus_sources(
     source:str|None=None,  # `sample`, `tatoeba` or a folder; otherwise what `TFS_DATA` says
 ) -> list[dict]:
@@ -366,11 +377,12 @@ def corpus_sources(
     if source not in ("sample", "tatoeba"):
         return [{"name": Path(source).name, "revision": "", "licence": "see its owner", "url": ""}]
     corpus = SAMPLE if source == "sample" else TATOEBA
-    return [{"name": f"{corpus.title}, {part}", "revision": revision, "licence": corpus.licence, "url": url}
-            for part, revision, url in [("training", corpus.revision, corpus.url),
-                                        ("test", corpus.test_revision, corpus.test_url)]]
+    parts = [("training", corpus.revision, corpus.url),
+             ("test", corpus.test_revision, corpus.test_url)]
+    return [{"name": f"{corpus.title}, {part}", "revision": revision, "licence": corpus.licence,
+             "url": url} for part, revision, url in parts]
 
-# %% ../nbs/api/data.ipynb #c044
+# %% ../nbs/api/data.ipynb #c049
 SPLITS = ("train", "validation", "test")   # the three files of a split corpus
 
 def save_splits(
@@ -381,23 +393,23 @@ def save_splits(
 ) -> list[Path]:
     "Write the three splits, all of them or none; returns their paths."
     paths = [Path(folder)/f"{name}.parquet" for name in SPLITS]
-    splits = [check_pairs(split, path.stem) for split, path in zip((train, validation, test), paths)]
+    splits = [check_pairs(s, path.stem) for s, path in zip((train, validation, test), paths)]
     with ExitStack() as stack:
         drafts = [stack.enter_context(env.atomic(path)) for path in paths]
         for split, draft in zip(splits, drafts): split.reset_index(drop=True).to_parquet(draft)
     return paths
 
-# %% ../nbs/api/data.ipynb #c045
+# %% ../nbs/api/data.ipynb #c050
 def load_splits(
     folder,  # where `save_splits` wrote
 ):
     "The three splits as a dict of tables; raises `PairsError` for a missing or damaged file."
     paths = {name: Path(folder)/f"{name}.parquet" for name in SPLITS}
     missing = [p.name for p in paths.values() if not p.exists()]
-    if missing: raise PairsError(f"{folder}: no {', '.join(missing)}. Run lesson 1 first; it writes them.")
+    if missing: raise PairsError(f"{folder}: no {', '.join(missing)}. Lesson 1 writes them.")
     return {name: read_pairs(path) for name, path in paths.items()}
 
-# %% ../nbs/api/data.ipynb #c049
+# %% ../nbs/api/data.ipynb #c054
 REFERENCE = {
     "train pairs": 541_666, "test pairs": 36_385,
     "share with Tom, %": 22.8, "share with Mary, %": 4.5,
@@ -410,25 +422,26 @@ REFERENCE = {
     "final train": 508_093, "final validation": 10_370, "final test": 36_385,
 }
 
-# %% ../nbs/api/data.ipynb #c050
+# %% ../nbs/api/data.ipynb #c055
 def reference_applies(
     source:str|None=None,  # `sample`, `tatoeba` or a folder; otherwise what `TFS_DATA` says
 ) -> tuple[bool, str]:
     "Whether the reference figures hold for this corpus, and the reason if they don't."
     source = corpus_source(source)
-    if source != "tatoeba": return False, f"they are the pinned Tatoeba corpus's, and this run uses {source}"
+    if source != "tatoeba": return False, f"they belong to Tatoeba, and this run uses {source}"
     why = env.mirror() and (env.stand_in(TRAIN_PART) or env.stand_in(TEST_PART))
     return (False, f"the mirror holds a stand-in: {why}") if why else (True, "")
 
-# %% ../nbs/api/data.ipynb #c051
+# %% ../nbs/api/data.ipynb #c056
 def check_reference(
     counts:dict,           # figure's name: value of this run
     source:str|None=None,  # `sample`, `tatoeba` or a folder; otherwise what `TFS_DATA` says
 ):
-    "This run's figures beside the reference run's; on the pinned corpus they must be equal (`AssertionError`)."
+    "This run's figures beside the reference run's; unequal on the pinned corpus is an error (`AssertionError`)."
     import pandas as pd
     applies, why = reference_applies(source)
-    table = pd.DataFrame([{"figure": k, "this run": v, "reference": REFERENCE.get(k)} for k, v in counts.items()])
+    table = pd.DataFrame([{"figure": figure, "this run": value, "reference": REFERENCE.get(figure)}
+                          for figure, value in counts.items()])
     if not applies: print(f"The reference figures don't apply: {why}.")
     else:
         off = [k for k, v in counts.items() if k in REFERENCE and v != REFERENCE[k]]
