@@ -58,6 +58,7 @@ def notebooks(names):
 def fold(cell):
     "What the front ends need to fold the source of a cell that says `code-fold: true`."
     wanted = directives(cell).get("code-fold") == "true" if cell["cell_type"] == "code" else False
+    if cell["metadata"].get("tags") == ["skip-execution"]: del cell["metadata"]["tags"]
     for key, value in FOLDED.items():
         if wanted: cell["metadata"][key] = deepcopy(value)
         else: cell["metadata"].pop(key, None)
@@ -123,6 +124,9 @@ def execute(nb, folder, timeout):
     import nbformat
     from nbclient import NotebookClient
     nb = nbformat.reads(json.dumps(nb), as_version=4)
+    for cell in nb.cells:
+        # as nbdev_test does: a run must not write the library that it imports
+        if "nbdev_export(" in cell.source: cell.metadata["tags"] = ["skip-execution"]
     nb.cells.append(nbformat.v4.new_code_cell(PROBE))
     client = NotebookClient(nb, timeout=timeout, kernel_manager_class=kernel_class(),
                             resources={"metadata": {"path": str(folder)}}, record_timing=False)
