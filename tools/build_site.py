@@ -5,6 +5,7 @@
     python tools/build_site.py --engine smalldocs                even where Quarto is installed
 """
 import argparse
+import json
 import os
 import re
 import shutil
@@ -51,17 +52,23 @@ def drop_directives(cell):
     cell.source = head + rest
 
 
+def exports(code):
+    "The modules that a notebook's code exports to, in the order of the cells."
+    found = re.findall(r"^#\|\s*(?:default_exp|exports?)[ \t]+(\S+)", code, re.M)
+    return list(dict.fromkeys(found))
+
+
 def documenter(nb):
     "A processor that fills `show_doc` cells from the library as it is installed; no cell is run."
     from nbdev.showdoc import show_doc
-    code = "\n".join(c.source for c in nb.cells)
-    found = re.search(r"^#\|\s*default_exp\s+(\S+)", code, re.M)
-    names = vars(import_module(f"tfs.{found[1]}")) if found else {}
+    names = {}
+    for module in exports("\n".join(c.source for c in nb.cells)):
+        names |= vars(import_module(f"tfs.{module}"))
 
     def document(cell):
         call = re.search(r"^show_doc\(([\w.]+)\)", cell.source, re.M)
         if cell.cell_type != "code" or not call: return
-        text = show_doc(eval(call[1], dict(names)))._repr_markdown_()
+        text = show_doc(eval(call[1], names))._repr_markdown_()
         cell.outputs = [{"output_type": "display_data", "metadata": {},
                          "data": {"text/markdown": text}}]
     return document
@@ -96,13 +103,22 @@ def page_sources(executed):
         yield path.relative_to(NBS), fresh if fresh and fresh.exists() else path
 
 
+def module_of(path):
+    "The module that a notebook of the library exports to."
+    nb = json.loads(path.read_text(encoding="utf-8"))
+    code = "\n".join("".join(c["source"]) for c in nb["cells"])
+    return f"tfs.{(exports(code) or [path.stem])[0]}"
+
+
 def sidebar():
     "The contents at the side: lessons in their order, then the library's modules."
+    library = [{"text": module_of(p), "href": p.relative_to(NBS).as_posix()}
+               for p in notebooks(NBS/"api")]
     parts = {"Lessons": [p.relative_to(NBS).as_posix() for p in lessons()],
-             "Library": [p.relative_to(NBS).as_posix() for p in notebooks(NBS/"api")],
+             "Library": sorted(library, key=lambda entry: entry["text"]),
              "More": sorted(p.name for p in NBS.glob("*.qmd"))}
-    return ["index.ipynb", *({"section": name, "contents": pages}
-                             for name, pages in parts.items() if pages)]
+    return [{"text": "Start here", "href": "index.ipynb"},
+            *({"section": name, "contents": pages} for name, pages in parts.items() if pages)]
 
 
 def configure(cfg):

@@ -13,6 +13,7 @@ LOADS = re.compile(r"<script\b[^>]*\bsrc=[\"'](?:https?:)?//[^>]*>\s*</script>"
                    r"|<script\b[^>]*>\s*define\('jquery'[^<]*</script>", re.I)
 IMPORTS = re.compile(r"@import\s+(?:url\()?[\"']?(?:https?:)?//[^;]*;")
 FORMULA = re.compile(r'<span class="math (inline|display)">\\[(\[](.*?)\\[)\]]</span>', re.S)
+SKIP = '<a class="tfs-skip" href="#quarto-document-content">Skip to the text</a>'
 ICON = re.compile(r'<i class="(bi[^"]*)"(?: role="(?:img|button)")?(?: aria-label="[^"]*")?>')
 
 
@@ -79,6 +80,7 @@ def finish_page(text, page, cfg):
     text = FORMULA.sub(mathml, text)
     text = ICON.sub(r'<i class="\1" aria-hidden="true">', text)
     text = own_links(text, page, site(cfg))
+    text = re.sub(r"(<body[^>]*>)", rf"\1{SKIP}", text, count=1)
     if page.startswith("lessons/"):
         text = re.sub(r'(<header id="title-block-header".*?</header>)',
                       lambda m: m[1] + lesson_bar(page, cfg), text, count=1, flags=re.S)
