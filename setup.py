@@ -28,7 +28,8 @@ setup(
     python_requires=">=" + cfg["min_python"],
     install_requires=cfg["requirements"].split(),
     extras_require=extras,
-    entry_points={"console_scripts": cfg["console_scripts"].split()},
+    entry_points={"console_scripts": cfg["console_scripts"].split(),
+                  "nbdev": ["tfs=tfs._modidx:d"]},
     classifiers=[
         "Development Status :: 4 - Beta",
         "Intended Audience :: Developers",

@@ -1,0 +1,146 @@
+"""What is done to a built site whichever engine built it: nothing foreign is loaded, formulas are MathML,
+icons are silent, every page says what it is, lessons carry their links."""
+import html
+import posixpath
+import re
+import shutil
+import sys
+
+from project import blob, colab, kaggle, site
+
+LOADS = re.compile(r"<script\b[^>]*\bsrc=[\"'](?:https?:)?//[^>]*>\s*</script>"
+                   r"|<link\b(?=[^>]*\bhref=[\"'](?:https?:)?//)[^>]*>"
+                   r"|<script\b[^>]*>\s*define\('jquery'[^<]*</script>", re.I)
+IMPORTS = re.compile(r"@import\s+(?:url\()?[\"']?(?:https?:)?//[^;]*;")
+FORMULA = re.compile(r'<span class="math (inline|display)">\\[(\[](.*?)\\[)\]]</span>', re.S)
+SKIP = '<a class="tfs-skip" href="#quarto-document-content">Skip to the text</a>'
+ICON = re.compile(r'<i class="(bi[^"]*)"(?: role="(?:img|button)")?(?: aria-label="[^"]*")?>')
+
+
+def mathml(match):
+    "A TeX formula as MathML, with the TeX as its spoken text."
+    from latex2mathml.converter import convert
+    tex = html.unescape(match[2]).strip()
+    kind = "block" if match[1] == "display" else "inline"
+    spoken = html.escape(tex, quote=True)
+    formula = convert(tex, display=kind).replace("<math ", f'<math alttext="{spoken}" ', 1)
+    return f'<span class="math {match[1]}">{formula}</span>'
+
+
+def relative(place, page):
+    "A link from one page of the site to another place in it."
+    return posixpath.relpath(place or "index.html", posixpath.dirname(page) or ".")
+
+
+def own_links(text, page, base):
+    "Links to the published site become links within this copy of it, which works offline too."
+    def link(match):
+        path, tail = re.match(r"([^#?]*)(.*)", match[2]).groups()
+        return f'{match[1]}="{relative(path, page)}{tail}"'
+    return re.sub(rf'(href|src)="{re.escape(base)}([^"]*)"', link, text)
+
+
+def described(text):
+    "The title and the promise of a page, as plain text."
+    title = re.search(r"<title>(.*?)</title>", text, re.S)[1]
+    found = re.search(r'<div class="description">(.*?)</div>', text, re.S)
+    plain = re.sub(r"<[^>]+>", "", found[1]) if found else ""
+    return html.unescape(title).strip(), " ".join(html.unescape(plain).split())
+
+
+def head(text, page, cfg):
+    "What search engines, messengers and browsers read about a page."
+    title, promise = described(text)
+    meta = {"og:title": title, "og:description": promise or cfg["description"], "og:type": "article",
+            "og:url": site(cfg, page), "og:image": site(cfg, "og.png"), "og:image:alt": cfg["title"]}
+    text = re.sub(r'<meta (?:property="og:|name="description)[^>]*>', "", text)
+    tags = [f'<meta property="{k}" content="{html.escape(v)}">' for k, v in meta.items()]
+    tags += [f'<meta name="description" content="{html.escape(meta["og:description"])}">',
+             '<meta name="twitter:card" content="summary_large_image">',
+             '<meta name="color-scheme" content="light dark">',
+             f'<link rel="canonical" href="{meta["og:url"]}">',
+             f'<link rel="icon" type="image/svg+xml" href="{relative("favicon.svg", page)}">']
+    return text.replace("</title>", "</title>" + "".join(tags), 1)
+
+
+def lesson_bar(page, cfg):
+    "The links of a lesson: run it, take it, read its source."
+    place = f"nbs/{page[:-5]}.ipynb"
+    name = posixpath.basename(place)
+    links = [("Open in Colab", colab(cfg, place), ""), ("Open in Kaggle", kaggle(cfg, place), ""),
+             ("Download notebook", name, f' download="tfs-{name}"'), ("Source", blob(cfg, place), ""),
+             ("All lessons", relative("index.html", page) + "#lessons", "")]
+    items = "".join(f'<li><a href="{html.escape(h)}"{extra}>{t}</a></li>' for t, h, extra in links)
+    return f'<nav class="tfs-lesson-bar" aria-label="This lesson"><ul>{items}</ul></nav>'
+
+
+def finish_page(text, page, cfg):
+    "One page."
+    text = LOADS.sub("", text)
+    text = FORMULA.sub(mathml, text)
+    text = ICON.sub(r'<i class="\1" aria-hidden="true">', text)
+    text = own_links(text, page, site(cfg))
+    text = re.sub(r"(<body[^>]*>)", rf"\1{SKIP}", text, count=1)
+    if page.startswith("lessons/"):
+        text = re.sub(r'(<header id="title-block-header".*?</header>)',
+                      lambda m: m[1] + lesson_bar(page, cfg), text, count=1, flags=re.S)
+    return head(text, page, cfg)
+
+
+def sitemap(pages, cfg):
+    "The list of pages for search engines."
+    rows = "".join(f"<url><loc>{site(cfg, page)}</loc></url>\n" for page in pages)
+    return ('<?xml version="1.0" encoding="UTF-8"?>\n'
+            f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{rows}</urlset>\n')
+
+
+def llms(facts, cfg):
+    "The list of pages for language models: titles, promises, and the notebooks behind lessons."
+    rows = []
+    for page, (title, promise) in facts.items():
+        title = title.rsplit(" – ", 1)[0]
+        target = page[:-5] + ".ipynb" if page.startswith("lessons/") else page
+        rows.append(f"- [{title}]({site(cfg, target)})" + (f": {promise}" if promise else ""))
+    return f"# {cfg['title']}\n\n> {cfg['description']}\n\n## Pages\n\n" + "\n".join(rows) + "\n"
+
+
+def card(path, cfg):
+    "The picture that a messenger shows beside a link: the title over a row of tokens."
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    fig = Figure(figsize=(12, 6.3), dpi=100, facecolor="#ffffff")
+    text = dict(transform=fig.transFigure, family="DejaVu Sans", parse_math=False)
+    name, _, rest = cfg["title"].partition(": ")
+    fig.text(.06, .74, name, size=44, weight="bold", color="#111827", **text)
+    fig.text(.06, .62, rest, size=30, color="#4b5563", **text)
+    left = .06
+    for i, piece in enumerate(("How", "␣language", "␣models", "␣read")):
+        ink, fill = (("#0f766e", "#ccfbf1"), ("#be123c", "#ffe4e6"))[i % 2]
+        chip = fig.text(left, .3, piece, size=38, color=ink, **text,
+                        bbox=dict(boxstyle="round,pad=.35", facecolor=fill, edgecolor=ink))
+        box = chip.get_window_extent(FigureCanvasAgg(fig).get_renderer())
+        left = box.x1/1200 + .042
+    FigureCanvasAgg(fig).print_png(path, metadata={"Software": None})
+
+
+def finish(folder, cfg, sources):
+    "Finish all pages below a folder; `sources` gives the notebook behind each place. Gives their number."
+    facts = {}
+    for path in sorted(folder.rglob("*.html")):
+        page = path.relative_to(folder).as_posix()
+        if page.startswith("site_libs/"): continue
+        try: text = finish_page(path.read_text(encoding="utf-8"), page, cfg)
+        except Exception as e: sys.exit(f"finish_site: {page}: {type(e).__name__}: {e}")
+        path.write_text(text, encoding="utf-8", newline="\n")
+        facts[page] = described(text)
+    for path in folder.rglob("*.css"):
+        style = path.read_text(encoding="utf-8")
+        path.write_text(IMPORTS.sub("", style), encoding="utf-8", newline="\n")
+    for place, path in sources.items():
+        if place.parts[0] == "lessons": shutil.copy(path, folder/place)
+    (folder/"sitemap.xml").write_text(sitemap(facts, cfg), encoding="utf-8", newline="\n")
+    (folder/"llms.txt").write_text(llms(facts, cfg), encoding="utf-8", newline="\n")
+    (folder/"favicon.svg").write_bytes((folder.parent/"favicon.svg").read_bytes())
+    (folder/".nojekyll").touch()
+    card(folder/"og.png", cfg)
+    return len(facts)
