@@ -101,6 +101,22 @@ def test_mirror_and_packages_agree(monkeypatch, name):
     assert encode(one) == encode(other)
 
 
+@pytest.mark.parametrize("package", pretrained.PACKAGES[LLM_TOKENIZERS["Llama 3 (2024)"]],
+                         ids=lambda package: package.name)
+def test_both_packages_of_llama(monkeypatch, package):
+    "One carries a whole file and the other ranks; Python 3.10 has only the second."
+    try: pretrained._installed(package)
+    except provide.Unavailable as e: pytest.skip(str(e))
+    monkeypatch.setitem(pretrained.PACKAGES, "unsloth/Llama-3.2-1B", (package,))
+    tokenizer = load(monkeypatch, "packages", "llama3")
+    assert (len(ids(tokenizer, RUSSIAN)), tokenizer.get_vocab_size()) == (14, 128256)
+    assert tokenizer.encode(ENGLISH).tokens[0] == "<|begin_of_text|>"
+    if MIRROR is None: return
+    texts = [*lines_of_mirror(), *odd_texts()]
+    other = load(monkeypatch, "mirror", "llama3")
+    assert [ids(tokenizer, t) for t in texts] == [ids(other, t) for t in texts]
+
+
 @pytest.mark.parametrize("name", ["gpt2", "gpt4", "gpt4o"])
 def test_bytes_survive(monkeypatch, name):
     tokenizer = load(monkeypatch, "packages", name)
@@ -111,7 +127,7 @@ def test_tiktoken_agrees(monkeypatch):
     "The reference implementation, given the same ranks, cuts the same tokens."
     tiktoken = pytest.importorskip("tiktoken")
     monkeypatch.setenv("TFS_PROVIDER", "packages")
-    path = pretrained._package_files("Xenova/gpt-4")[0][0]
+    path = pretrained._package_files("Xenova/gpt-4")[1][0]
     known = pretrained.ENCODINGS["cl100k_base"]
     reference = tiktoken.Encoding("cl100k", pat_str=known.pattern, special_tokens=known.special,
                                   mergeable_ranks=pretrained.read_ranks(path))
@@ -121,7 +137,7 @@ def test_tiktoken_agrees(monkeypatch):
 
 
 def test_merges_are_fast_and_complete():
-    ranks = pretrained.read_ranks(pretrained._package_files("Xenova/gpt-4o")[0][0])
+    ranks = pretrained.read_ranks(pretrained._package_files("Xenova/gpt-4o")[1][0])
     start = time.perf_counter()
     merges = pretrained.merges_from_ranks(ranks)
     assert time.perf_counter() - start < 8
@@ -155,7 +171,7 @@ def test_no_room_for_the_cache(monkeypatch, tmp_path):
 
 
 def test_rank_file_under_any_name(tmp_path):
-    source = pretrained._package_files("Xenova/gpt-4")[0][0]
+    source = pretrained._package_files("Xenova/gpt-4")[1][0]
     copy = tmp_path/"my copy.tiktoken"
     copy.write_bytes(gzip.decompress(source.read_bytes()))
     assert len(ids(load_tokenizer(str(copy)), RUSSIAN)) == 19
@@ -235,8 +251,8 @@ def test_broken_mirror_is_an_error(monkeypatch, tmp_path):
 
 def test_another_version_of_a_package(monkeypatch, tmp_path):
     (tmp_path/"o200k_base.tiktoken.gz").write_bytes(gzip.compress(b"YQ== 0\n"))
-    monkeypatch.setattr(pretrained, "_package_files",
-                        lambda repo: ([tmp_path/"o200k_base.tiktoken.gz"], "bpe-openai 99"))
+    monkeypatch.setattr(pretrained, "_installed",
+                        lambda package: ([tmp_path/"o200k_base.tiktoken.gz"], "bpe-openai 99"))
     with pytest.raises(TokenizerUnavailable, match="bpe-openai 99 is another file"):
         load(monkeypatch, "packages", "gpt4o")
 

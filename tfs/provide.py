@@ -114,12 +114,12 @@ def online(
 # %% ../nbs/api/provide.ipynb #status
 def status_of(
     error: BaseException | None, # of urllib, requests, httpx or the Hub's client
-) -> int | None: # the HTTP status, its own or its cause's
-    "The HTTP status that an error stands for."
+) -> int | None: # the HTTP status of the first error in the chain that has one
+    "The HTTP status at the root of an error."
     if error is None: return None
     response = getattr(error, "response", None)
-    status = getattr(response, "status_code", getattr(error, "code", None))
-    return status if isinstance(status, int) else status_of(error.__cause__)
+    own = getattr(response, "status_code", getattr(error, "code", None))
+    return status_of(error.__cause__ or error.__context__) or (own if isinstance(own, int) else None)
 
 # %% ../nbs/api/provide.ipynb #why
 _STATUS = {401: "a token is needed, or there is no such repository", 403: "access is refused",
