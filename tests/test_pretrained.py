@@ -184,9 +184,29 @@ def test_bad_rank_file(tmp_path, text, message):
     with pytest.raises(ValueError, match=message): load_tokenizer(str(tmp_path/"bad.tiktoken"))
 
 
+def test_cut_short_rank_file(tmp_path):
+    whole = pretrained._package_files("Xenova/gpt-4")[1][0].read_bytes()
+    (tmp_path/"cut.tiktoken.gz").write_bytes(whole[:9999])
+    with pytest.raises(ValueError, match="cut.tiktoken.gz: "):
+        load_tokenizer(str(tmp_path/"cut.tiktoken.gz"))
+
+
 def test_tokenizer_file_by_path(tmp_path, monkeypatch):
     load(monkeypatch, "packages", "gpt2").save(str(tmp_path/"mine.json"))
     assert load_tokenizer(str(tmp_path/"mine.json")).get_vocab_size() == 50257
+
+
+@pytest.mark.parametrize("ignore_merges, cuts", [
+    (False, [["a", "bc"], ["a", "a", "bc", "c"]]), (True, [["abc"], ["a", "a", "bc", "c"]])])
+def test_a_file_keeps_its_own_rules(tmp_path, ignore_merges, cuts):
+    "Merges are replayed by rank; a known word is whole only where the file says so."
+    from tokenizers import Tokenizer, models
+    vocab = {t: i for i, t in enumerate(["a", "b", "c", "bc", "ab", "abc"])}
+    merges = [("b", "c"), ("a", "b"), ("ab", "c")]
+    model = models.BPE(vocab=vocab, merges=merges, ignore_merges=ignore_merges)
+    Tokenizer(model).save(str(tmp_path/"mine.json"))
+    tokenizer = load_tokenizer(str(tmp_path/"mine.json"))
+    assert [tokenizer.encode(t).tokens for t in ("abc", "aabcc")] == cuts
 
 
 @pytest.mark.parametrize("name, near", [
@@ -264,7 +284,7 @@ def test_available(monkeypatch):
     monkeypatch.delenv("TFS_MIRROR", raising=False)
     assert set(pretrained.available().provider) <= {"hub", "packages"}
     monkeypatch.setattr(pretrained, "distribution", missing)
-    assert pretrained.available(["a/b"]).provider.tolist() == [None]
+    assert pretrained.available(["gpt2", "a/b"]).provider.tolist() == [None, None]
 
 
 def test_no_paths_in_the_table():

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import partial
@@ -52,7 +53,7 @@ def repo_of(
     if repo := _REPOS.get(_key(name)): return repo
     if re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII): return name
     near = get_close_matches(name.casefold(), ALIASES, n=3, cutoff=0.4)
-    hint = f"did you mean {', '.join(near)}?" if near else f"known are {', '.join(ALIASES)}"
+    hint = f"did you mean {', '.join(near)}?" if near else f"known are {', '.join(ALIASES)}."
     raise ValueError(f"no tokenizer is called {name!r}; {hint} A Hub repository is org/name.")
 
 # %% ../nbs/api/pretrained.ipynb #ranks
@@ -60,10 +61,10 @@ def read_ranks(
     path: str | os.PathLike, # a `.tiktoken` file, plain or packed with gzip
 ) -> dict[bytes, int]: # token -> rank; ValueError with file and line when it is something else
     "The tokens and ranks of a `.tiktoken` file."
-    data = Path(path).read_bytes()
-    lines = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).splitlines()
-    ranks = {}
-    for number, line in enumerate(lines, 1):
+    data, ranks = Path(path).read_bytes(), {}
+    try: text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (OSError, EOFError, zlib.error) as e: raise ValueError(f"{path}: {e}") from None
+    for number, line in enumerate(text.splitlines(), 1):
         if not line.strip(): continue
         try: token, rank = line.split(); ranks[base64.b64decode(token, validate=True)] = int(rank)
         except ValueError:
@@ -162,7 +163,7 @@ def _special(
     content: str, # the token
     id: int, # its id
 ) -> dict: # an entry of a tokenizer.json
-    "A special token: never cut, never made from text by merges."
+    "A special token: found whole in a text and never cut."
     return dict(id=id, content=content, single_word=False, lstrip=False, rstrip=False,
                 normalized=False, special=True)
 
@@ -172,7 +173,7 @@ def _starts_with(
 ) -> dict | None: # a part of a tokenizer.json; None when nothing is put before a text
     "The step that puts the start token before a text."
     if _START not in special: return None
-    one, two = ([{"SpecialToken": {"id": _START, "type_id": i}}, {"Sequence": {"id": t, "type_id": i}}]
+    one, two = ([{"SpecialToken": dict(id=_START, type_id=i)}, {"Sequence": dict(id=t, type_id=i)}]
                 for i, t in enumerate("AB"))
     known = {_START: {"id": _START, "ids": [special[_START]], "tokens": [_START]}}
     return dict(type="TemplateProcessing", single=one, pair=one + two, special_tokens=known)
@@ -420,7 +421,7 @@ def load_tokenizer(
 ): # tokenizers.Tokenizer; TokenizerUnavailable, or ValueError for an unknown name
     "A tokenizer by name, from the first provider that has it."
     if str(name).endswith((".json", ".tiktoken", ".tiktoken.gz")): return _from_file(Path(name))
-    repo = repo_of(name)
+    repo = repo_of(str(name))
     asked = {p: partial(_named, p, get, repo) for p, get in _chosen(PROVIDERS).items()}
     tokenizer, provider, source = first_of(_label(repo), asked, _ways(repo), TokenizerUnavailable)
     if repo not in _SERVED: print(f"{_label(repo)}: {source}")
@@ -471,4 +472,5 @@ def available(
         try: _, provider, source = first_of(_label(repo), asked, _ways(repo))
         except Unavailable as e: provider, source = None, str(e)
         rows.append((_label(repo), repo, provider, source))
-    return pd.DataFrame(rows, columns=["tokenizer", "repository", "provider", "source"])
+    columns = ["tokenizer", "repository", "provider", "source"]
+    return pd.DataFrame(rows, columns=columns, dtype=object)
