@@ -78,7 +78,7 @@ def processors(nb, is_lesson):
     "nbdev's processors; a lesson shows its code as it is, without an API box above it."
     from nbdev.processors import FilterDefaults
     skip = {"insert_warning"}
-    if is_lesson: skip |= {"add_show_docs", "add_fold", "mv_exports"}
+    if is_lesson: skip |= {"add_show_docs", "add_fold", "mv_exports", "clean_magics"}
     procs = [p for p in FilterDefaults().base_procs() if p.__name__ not in skip]
     own = {"exec_show_docs": documenter(nb)}
     return [*(own.get(p.__name__, p) for p in procs), drop_directives]

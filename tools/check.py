@@ -1,8 +1,8 @@
 """Everything that CI runs, in the order of what fails fastest; pytest comes last.
 
 Each notebook runs twice before pytest: once by nbdev_test, in parallel; and once in a real kernel,
-where its outputs are compared with the saved ones. Both are wanted: the first obeys nbdev's flags, the
-second is what a reader's Run all does.
+where its outputs are compared with the saved ones. Both are wanted: the first obeys nbdev's flags,
+the second is what a reader's Run all does.
 """
 import os
 import shutil

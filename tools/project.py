@@ -1,4 +1,4 @@
-"""The project's names and places, read from settings.ini, for the maintainers' scripts and tests."""
+"""The names in settings.ini and the places of notebooks, for the maintainers' scripts and tests."""
 from configparser import ConfigParser
 from pathlib import Path
 
