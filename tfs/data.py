@@ -5,15 +5,14 @@
 # %% auto #0
 __all__ = ['QUOTES', 'LONE_HYPHEN', 'CYRILLIC', 'normalize', 'has_cyrillic', 'word_count', 'find_faults', 'clean', 'fingerprint', 'find_leaks', 'drop_leaks', 'leak_rate', 'UnionFind', 'split_by_groups', 'REPOSITORY', 'SAMPLE', 'TATOEBA', 'NAMES', 'OPENERS', 'BLOCK', 'TRAIN_PART', 'TEST_PART', 'BUNDLED', 'SPLITS', 'REFERENCE', 'Corpus', 'PairsError', 'check_pairs', 'read_text', 'read_pairs', 'normalize_column', 'fingerprint_column', 'group_labels', 'corpus_source', 'load_train', 'load_test', 'corpus_sources', 'save_splits', 'load_splits', 'reference_applies', 'check_reference']
 
-# %% ../nbs/lessons/bpe.ipynb #c009
+# %% ../nbs/lessons/bpe.ipynb #c012
 import re, unicodedata
-from collections import Counter, defaultdict
 
-# %% ../nbs/lessons/bpe.ipynb #c053
+# %% ../nbs/lessons/bpe.ipynb #c066
 QUOTES = {"«": '"', "»": '"', "„": '"', "“": '"', "”": '"', "‘": "'", "’": "'", "–": "—"}
 LONE_HYPHEN = re.compile("(?<= )-(?= )")
 
-# %% ../nbs/lessons/bpe.ipynb #c054
+# %% ../nbs/lessons/bpe.ipynb #c067
 def normalize(
     text:str,  # any string
 ) -> str:
@@ -23,7 +22,7 @@ def normalize(
     text = unicodedata.normalize("NFKC", text).translate(str.maketrans(QUOTES))
     return LONE_HYPHEN.sub("—", " ".join(text.split()))
 
-# %% ../nbs/lessons/bpe.ipynb #c060
+# %% ../nbs/lessons/bpe.ipynb #c074
 CYRILLIC = re.compile("[а-яё]", re.IGNORECASE)
 
 def has_cyrillic(
@@ -38,7 +37,7 @@ def word_count(
     "Number of words: runs of anything between whitespace."
     return len(text.split())
 
-# %% ../nbs/lessons/bpe.ipynb #c062
+# %% ../nbs/lessons/bpe.ipynb #c077
 def find_faults(
     pairs,             # table with normalised columns `en` and `ru`
     max_words:int=40,  # longest sentence allowed, in words
@@ -51,48 +50,53 @@ def find_faults(
         "no Cyrillic in Russian": [not has_cyrillic(ru) for ru in pairs.ru],
         f"over {max_words} words": [n > max_words for n in longest]}, index=pairs.index, dtype=bool)
 
-# %% ../nbs/lessons/bpe.ipynb #c067
+# %% ../nbs/lessons/bpe.ipynb #c086
 def clean(
     pairs,             # table with columns `en` and `ru`
     max_words:int=40,  # longest sentence allowed, in words
 ):
-    "Normalise, drop broken pairs and duplicates; returns the pairs left, and those dropped with the `reason`."
+    "The pairs left after normalising and filtering, and those dropped with the `reason`."
     check_pairs(pairs)
     pairs = pairs.assign(en=list(map(normalize, pairs.en)), ru=list(map(normalize, pairs.ru)))
     found = find_faults(pairs, max_words)
-    found["duplicates"] = pairs[~found.any(axis=1)].duplicated().reindex(pairs.index, fill_value=False)
-    dropped = found.any(axis=1)
-    return pairs[~dropped], pairs[dropped].assign(reason=found[dropped].idxmax(axis=1) if dropped.any() else "")
+    twins = pairs[~found.any(axis=1)].duplicated()
+    found["duplicates"] = twins.reindex(pairs.index, fill_value=False)
+    faulty = found.any(axis=1)
+    reason = found[faulty].idxmax(axis=1) if faulty.any() else ""
+    return pairs[~faulty], pairs[faulty].assign(reason=reason)
 
-# %% ../nbs/lessons/bpe.ipynb #c075
+# %% ../nbs/lessons/bpe.ipynb #c094
 def fingerprint(
     text:str,  # any string
 ) -> str:
-    "What is left of a sentence without case, spaces, punctuation and the dots of ё; empty if nothing is."
+    "A sentence without case, spaces, punctuation and the dots of ё; empty if nothing is left."
     return "".join(c for c in text.casefold().replace("ё", "е") if c.isalnum())
 
-# %% ../nbs/lessons/bpe.ipynb #c078
+# %% ../nbs/lessons/bpe.ipynb #c097
 def find_leaks(
     train,  # table with normalised columns `en` and `ru`
     test,   # the same
 ) -> list[bool]:
-    "For each training pair, whether either side stands in the test set, by sentence or by fingerprint."
-    def seen(column):
-        sentences = set(test[column])
+    "For each training pair, whether a side is in the test set, by sentence or fingerprint."
+    leaks = [False] * len(train)
+    for side in ("en", "ru"):
+        sentences = set(test[side])
         prints = set(map(fingerprint, sentences)) - {""}
-        return [text in sentences or fingerprint(text) in prints for text in train[column]]
-    return [en or ru for en, ru in zip(seen("en"), seen("ru"))]
+        seen = [text in sentences or fingerprint(text) in prints for text in train[side]]
+        leaks = [before or now for before, now in zip(leaks, seen)]
+    return leaks
 
+# %% ../nbs/lessons/bpe.ipynb #c100
 def drop_leaks(
     train,  # table with normalised columns `en` and `ru`
     test,   # the same
 ):
-    "Training pairs that share nothing with the test set, and the pairs dropped for it with the `reason`."
+    "Training pairs that share nothing with the test set, and those dropped with the `reason`."
     import pandas as pd
     leaks = pd.Series(find_leaks(train, test), index=train.index, dtype=bool)
     return train[~leaks], train[leaks].assign(reason="leaks into test")
 
-# %% ../nbs/lessons/bpe.ipynb #c083
+# %% ../nbs/lessons/bpe.ipynb #c107
 def leak_rate(
     train,  # table with columns `en` and `ru`
     valid,  # the same
@@ -101,7 +105,7 @@ def leak_rate(
     if not len(valid): return 0.0
     return float((valid.en.isin(set(train.en)) | valid.ru.isin(set(train.ru))).mean())
 
-# %% ../nbs/lessons/bpe.ipynb #c088
+# %% ../nbs/lessons/bpe.ipynb #c115
 class UnionFind:
     "Disjoint sets over hashable items, with path compression (Tarjan 1975)."
     def __init__(self): self.parent = {}
@@ -122,13 +126,13 @@ class UnionFind:
         "Join the sets of two items."
         self.parent[self.find(a)] = self.find(b)
 
-# %% ../nbs/lessons/bpe.ipynb #c099
+# %% ../nbs/lessons/bpe.ipynb #c130
 def split_by_groups(
     pairs,             # table with columns `en` and `ru`
     share:float=0.02,  # how much of the pairs goes to validation, 0 to 1
     seed:int=42,       # of the shuffle
 ):
-    "Training and validation pairs that share no sentence: groups are shuffled and go to one side whole."
+    "Training and validation pairs that share no sentence: shuffled groups go to one side whole."
     import numpy as np
     if not 0 <= share < 1: raise ValueError(f"share is {share}: it must be at least 0 and below 1")
     labels = group_labels(pairs)

@@ -192,13 +192,13 @@ def build() -> dict[str, bytes]:
                         "hand-written test pairs": len(handwritten(True)),
                         "lexicon entries": card.lexicon_sizes(), "patterns": card.pattern_count()}
     data = json.dumps(facts, ensure_ascii=False, indent=1).encode() + b"\n"
-    return {"train.tsv.xz": compress(text["train.tsv"]), "test.tsv": text["test.tsv"],
+    return {"train.tsv.xz": compress(text["train.tsv"]), "test.tsv.xz": compress(text["test.tsv"]),
             "manifest.json": data, "CARD.md": card.render(facts).encode()}
 
 
-def main(folder: str = "out") -> None:
-    "Write the files and say how large they are."
-    target = HERE / folder
+def main(folder: str = str(HERE.parents[1] / "tfs" / "sample")) -> None:
+    "Write the files into the package and say how large they are."
+    target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     for name, data in build().items():
         (target / name).write_bytes(data)
