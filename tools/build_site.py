@@ -28,7 +28,7 @@ def split_title(nb):
     "Keep only title and promise in the first cell: nbdev turns it into the page's head."
     from execnb.nbio import mk_cell
     first = nb.cells[0]
-    parts = re.match(r"(# [^\n]*\n*(?:>[^\n]*\n*)*(?:- [\w-]+:[^\n]*\n)*)(.*)", first.source, re.S)
+    parts = re.match(r"(# [^\n]*\n*(?:>[^\n]*\n*)*(?:- [\w-]+:[^\n]*\n*)*)(.*)", first.source, re.S)
     if not parts or not parts[2].strip(): return
     first.source = parts[1].rstrip()
     nb.cells.insert(1, mk_cell(parts[2].strip(), "markdown"))
