@@ -1,4 +1,4 @@
-"""Batches against the production library: 2,000 random cases, and the cases where ours differs on purpose."""
+"""Batches against the production library in 2,000 random cases, and where ours differs."""
 import random
 
 import numpy as np
@@ -33,7 +33,8 @@ def model():
 
 @pytest.fixture(scope="module")
 def letters():
-    return WordPiece(("[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdef"), ("[PAD]", "[UNK]", "[CLS]", "[SEP]"))
+    return WordPiece(("[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdef"),
+                     ("[PAD]", "[UNK]", "[CLS]", "[SEP]"))
 
 
 def case(rng):
@@ -46,7 +47,8 @@ def case(rng):
         pairs = [t.split() if isinstance(texts[0], list) else t for t in (text() for _ in texts)]
     cut = dict(max_length=rng.choice([None, *range(2, 30)]), truncation=rng.choice(STRATEGIES),
                truncation_side=rng.choice(["left", "right"]), stride=rng.choice([0, 0, 1, 2, 5]))
-    pad = dict(padding=rng.choice([None, "longest", 12, 40]), padding_side=rng.choice(["left", "right"]),
+    pad = dict(padding=rng.choice([None, "longest", 12, 40]),
+               padding_side=rng.choice(["left", "right"]),
                multiple_of=rng.choice([1, 1, 4, 8]))
     return texts, pairs, cut, pad
 
@@ -55,7 +57,8 @@ def theirs(tokenizer, texts, pairs, cut, pad):
     "The rows that Hugging Face makes, and the text of each."
     tokenizer.no_truncation(); tokenizer.no_padding()
     if cut["max_length"] is not None:
-        tokenizer.enable_truncation(cut["max_length"], stride=cut["stride"], strategy=cut["truncation"],
+        tokenizer.enable_truncation(cut["max_length"], stride=cut["stride"],
+                                    strategy=cut["truncation"],
                                     direction=cut["truncation_side"])
     if pad["padding"] is not None:
         tokenizer.enable_padding(
@@ -83,12 +86,13 @@ def test_two_thousand_random_cases(model):
         overflowed += len(ours.rows) > len(texts)
         assert ours.text == [i for i, _ in rows], (texts, pairs, cut)
         for mine, their in COLUMNS.items():
-            assert ours.column(mine) == [list(getattr(row, their)) for _, row in rows], (mine, texts, pairs, cut, pad)
+            expected = [list(getattr(row, their)) for _, row in rows]
+            assert ours.column(mine) == expected, (mine, texts, pairs, cut, pad)
     assert overflowed > 300 and refused > 50
 
 
 def shares_room(texts, pairs, cut, model):
-    "For each text whether it keeps something: at none, Hugging Face overflows with a row that is too long."
+    "Whether each text keeps something; at none, Hugging Face overflows with too long a row."
     for first, second in zip(texts, pairs or [None] * len(texts)):
         if cut["max_length"] is None: yield True; continue
         a, b = len(cells_of(model, first)), 0 if second is None else len(cells_of(model, second))
@@ -97,13 +101,15 @@ def shares_room(texts, pairs, cut, model):
 
 
 def test_special_tokens_keep_their_room(letters):  # S01
-    tokens = lambda cut, **kw: [c.token for c in encode_rows(letters, "a b c d e f", cut=Cut(cut, **kw))[0]]
+    tokens = lambda cut, **kw: [c.token
+                                for c in encode_rows(letters, "a b c d e f", cut=Cut(cut, **kw))[0]]
     assert tokens(5) == ["[CLS]", "a", "b", "c", "[SEP]"]
     assert tokens(3) == ["[CLS]", "a", "[SEP]"] and tokens(2) == ["[CLS]", "[SEP]"]
     assert tokens(4, truncation_side="left") == ["[CLS]", "e", "f", "[SEP]"]
     assert tokens(2, single="$A") == ["a", "b"]
     row = encode_rows(letters, "a b c d e f", cut=Cut(5))[0]
-    assert [c.word for c in row] == [None, 0, 1, 2, None] and [c.special for c in row] == [1, 0, 0, 0, 1]
+    assert [c.word for c in row] == [None, 0, 1, 2, None] and [c.special for c in row] == [1, 0, 0,
+                                                                                           0, 1]
     with pytest.raises(ValueError, match="special tokens alone are 2"): tokens(1)
     with pytest.raises(ValueError, match="special tokens alone are 3"):
         encode_rows(letters, "a", "b", Cut(2))
@@ -128,7 +134,8 @@ def test_offsets_cover_what_was_normalised():  # S06
         assert aligned(text, rule) == (rule(text), spans)
 
 
-@given(st.text(st.one_of(st.characters(), st.sampled_from(" -—\u0301\u0334\u1100\u1161\u11a8ﬁ½«»e\t"))))
+@given(st.text(st.one_of(st.characters(),
+                         st.sampled_from(" -—\u0301\u0334\u1100\u1161\u11a8ﬁ½«»e\t"))))
 @settings(max_examples=400, deadline=None)
 def test_places_of_any_text(text):
     new, spans = normalized_spans(text)
@@ -145,7 +152,8 @@ def test_tokens_can_be_cut_out_of_the_text(model):
         else: assert piece.strip() == piece != ""
 
 
-@given(st.integers(0, 40), st.integers(1, 12), st.integers(0, 11), st.sampled_from(["left", "right"]))
+@given(st.integers(0, 40), st.integers(1, 12), st.integers(0, 11),
+       st.sampled_from(["left", "right"]))
 @settings(max_examples=300, deadline=None)
 def test_windows_lose_nothing(n, room, stride, side):
     cells = list(range(n))
@@ -165,7 +173,8 @@ def test_longest_first_cuts_the_longer(first, second, room):
 
 
 def test_bad_input(letters):
-    with pytest.raises(ValueError, match="2 texts and 1 second"): encode_batch(["a", "b"], letters, ["c"])
+    with pytest.raises(ValueError, match="2 texts and 1 second"):
+        encode_batch(["a", "b"], letters, ["c"])
     with pytest.raises(ValueError, match="expected one of longest_first"):
         encode_rows(letters, "a b c d", cut=Cut(3, "longest"))
     with pytest.raises(ValueError, match="not in the vocabulary"):
@@ -174,7 +183,8 @@ def test_bad_input(letters):
 
 
 def test_a_pad_id_that_is_not_zero(letters):
-    other = WordPiece(("[UNK]", "[CLS]", "[SEP]", "[PAD]", "a"), ("[UNK]", "[CLS]", "[SEP]", "[PAD]"))
+    other = WordPiece(("[UNK]", "[CLS]", "[SEP]", "[PAD]", "a"),
+                      ("[UNK]", "[CLS]", "[SEP]", "[PAD]"))
     ids = np.array(encode_batch(["a", "a a a"], other).column("id"))
     assert ids.shape == (2, 5) and (ids[0, 3:] == 3).all()
 

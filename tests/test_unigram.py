@@ -81,7 +81,8 @@ def test_expectation_uses_all_spellings():  # U03
 
 def test_ties_and_unknown_text():  # U01
     model = Unigram({"a": -1., "b": -1., "c": -1., "ab": -2., "bc": -2.})
-    assert [model.encode_word(w) for w in ("abc", "ab", "zzab")] == [["a", "bc"], ["ab"], ["zz", "ab"]]
+    assert [model.encode_word(w) for w in ("abc", "ab", "zzab")] == [["a", "bc"], ["ab"],
+                                                                     ["zz", "ab"]]
     assert model.ids(["zz", "ab"])[0] == 0 and viterbi("abc", model.logp)[1] == -3
 
 
@@ -104,7 +105,8 @@ def test_fast_and_plain_trainers_agree(counts, more):
     history = []
     fast = train_unigram(counts, size + 1, seed_size=10**6, history=history).logp
     # Mirrored words give exactly equal losses, which rounding may order either way.
-    assume(set(plain) == set(fast) or sorted(plain.values()) != pytest.approx(sorted(fast.values())))
+    assume(set(plain) == set(fast)
+           or sorted(plain.values()) != pytest.approx(sorted(fast.values())))
     assert set(plain) == set(fast) and fast == pytest.approx(plain, abs=1e-6)
     assert all(b >= a - 1e-9 * max(1, abs(a)) for _, liks in history for a, b in pairwise(liks))
 
@@ -153,7 +155,8 @@ def test_level_with_sentencepiece(corpus, model):
 
 def test_sampling_follows_the_model():
     from scipy.stats import chisquare
-    logp, rng = {"a": log(.3), "b": log(.2), "ab": log(.2), "ba": log(.15), "aba": log(.15)}, random.Random(5)
+    logp, rng = {"a": log(.3), "b": log(.2), "ab": log(.2), "ba": log(.15),
+                 "aba": log(.15)}, random.Random(5)
     ways = [tuple(w) for w in segmentations("ababa", logp)]
     for alpha in (1, .4, 0):
         chances = [exp(alpha * score(w, logp)) for w in ways]
@@ -171,7 +174,8 @@ def test_long_words_do_not_underflow():
     assert isfinite(loglik) and counts["ab"] + counts["a"] == pytest.approx(5_000)
     history = []
     trained = train_unigram({word: 2, "ba": 3}, 12, history=history)
-    assert all(map(isfinite, trained.logp.values())) and all(isfinite(v) for _, ls in history for v in ls)
+    assert all(map(isfinite, trained.logp.values())) and all(isfinite(v) for _, ls in history
+                                                             for v in ls)
     assert "".join(trained.encode_word("a" * 100_000)) == "a" * 100_000
 
 
@@ -187,7 +191,8 @@ def test_encoding_is_total_and_lossless(text):
 def test_sizes(counts, size):
     low = len(set("".join(counts))) + 1
     if size < low:
-        with pytest.raises(ValueError, match=f"alone need {low}; at most"): train_unigram(counts, size)
+        with pytest.raises(ValueError, match=f"alone need {low}; at most"):
+            train_unigram(counts, size)
     else:
         model = train_unigram(counts, size)
         assert len(model.vocab) <= size and set("".join(counts)) <= set(model.logp)
@@ -204,7 +209,8 @@ def test_bad_input(tmp_path):
 
 def test_the_hash_seed_changes_nothing():
     code = ("from tfs.unigram import train_unigram\n"
-            "words = {f'{a}{b}{c}{a}': 1 + len(a + b) for a in 'abcde' for b in 'fghab' for c in 'xay'}\n"
+            "words = {f'{a}{b}{c}{a}': 1 + len(a + b) for a in 'abcde' for b in 'fgha' "
+            "for c in 'xay'}\n"
             "print(train_unigram(words, 60).logp)")
     runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
                            env={**os.environ, "PYTHONHASHSEED": seed}).stdout for seed in "123"}

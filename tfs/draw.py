@@ -37,7 +37,8 @@ def draw_shrinking(lengths: list[int], # of the corpus, at the start and after e
     rows = zip(["start", *map(visible, merges)], lengths, [0, *counts])
     shapes = [s for i, row in enumerate(rows) for s in _shrink_row(28 * i, *row, scale)]
     parts = ", ".join(f"{m} −{c} leaves {n}" for m, c, n in zip(merges, counts, lengths[1:]))
-    return Figure([titled(shapes, title)], f"{title or 'Bars'}. Start {lengths[0]}; {parts}.", title)
+    return Figure([titled(shapes, title)], f"{title or 'Bars'}. Start {lengths[0]}; {parts}.",
+                  title)
 
 # %% ../nbs/api/draw.ipynb #firsts
 def _order(name, merges):
@@ -67,7 +68,8 @@ def _levels(arcs):
     "A level for each (start, end), so that no two on one level overlap."
     levels, at = [], {}
     for a, b in sorted(arcs, key=lambda arc: (arc[1] - arc[0], arc)):
-        level = next((i for i, ends in enumerate(levels) if all(b <= c or d <= a for c, d in ends)), len(levels))
+        level = next((i for i, ends in enumerate(levels) if all(b <= c or d <= a for c, d in ends)),
+                     len(levels))
         if level == len(levels): levels.append([])
         levels[level].append((a, b)); at[a, b] = level
     return at
@@ -94,8 +96,10 @@ def _spans(pieces):
 
 def _nodes(word, floor, step):
     "The nodes and the letters between them."
-    shapes = [Box(8 + step * i, floor - 6, 12, 12, "paper", "ink", 1.5, r=6) for i in range(len(word) + 1)]
-    return shapes + [Text(14 + step * (i + .5), floor + 26, visible(c), anchor="middle", bold=True) for i, c in enumerate(word)]
+    shapes = [Box(8 + step * i, floor - 6, 12, 12, "paper", "ink", 1.5, r=6)
+              for i in range(len(word) + 1)]
+    return shapes + [Text(14 + step * (i + .5), floor + 26, visible(c), anchor="middle", bold=True)
+                     for i, c in enumerate(word)]
 
 # %% ../nbs/api/draw.ipynb #lattice
 def draw_lattice(word: str,
@@ -105,27 +109,34 @@ def draw_lattice(word: str,
                  title: str | None = None) -> Figure:
     "All pieces that fit a word as arcs between its letters, a shortest path and another."
     n, step = len(word), max(66, 396 / len(word))
-    arcs = {(i, j): word[i:j] for i in range(n) for j in range(i + 1, n + 1) if word[i:j] in lengths}
+    arcs = {(i, j): word[i:j] for i in range(n)
+            for j in range(i + 1, n + 1) if word[i:j] in lengths}
     levels, ways = _levels(arcs), (_spans(best), _spans(greedy))
     floor, shapes = 40 + 34 * max(levels.values(), default=0), []
     for arc, piece in sorted(arcs.items(), key=lambda item: -levels[item[0]]):
         kind = "best" if arc in ways[0] else "greedy" if arc in ways[1] else "other"
         label = f"{visible(piece)} {lengths[piece]:.1f}"
         shapes += _arc(*arc, floor - 28 - 34 * levels[arc], floor, label, kind, step)
-    sums = [f"{name}: {' '.join(map(visible, way))} = {sum(map(lengths.get, way)):.1f}" for name, way in
+    sums = [f"{name}: {' '.join(map(visible, way))} = {sum(map(lengths.get, way)):.1f}"
+            for name, way in
             (("filled, shortest", best), ("dashed, greedy", greedy)) if way]
     notes = [Text(0, floor + 52 + 20 * i, text) for i, text in enumerate(sums)]
-    alt = f"{title or 'A lattice'}. {'; '.join(sums)}. Arcs: " + ", ".join(f"{p} {lengths[p]:.1f}" for p in arcs.values())
-    return Figure([titled(shapes + _nodes(word, floor, step) + notes, title, step * n + 30)], alt, title)
+    alt = f"{title or 'A lattice'}. {'; '.join(sums)}. Arcs: " + ", ".join(f"{p} {lengths[p]:.1f}"
+                                                                           for p in arcs.values())
+    return Figure([titled(shapes + _nodes(word, floor, step) + notes, title, step * n + 30)], alt,
+                  title)
 
 # %% ../nbs/api/draw.ipynb #batch-row
 def _batch_cell(x, y, cell):
     "A token with its id and its mask below."
-    look = ("grey_soft", "line", "muted") if not cell.attention else ("paper", "ink", "ink") if cell.special else ("enc_soft", "enc", "ink")
+    look = ("enc_soft", "enc", "ink")
+    if cell.special: look = ("paper", "ink", "ink")
+    if not cell.attention: look = ("grey_soft", "line", "muted")
     wide = max(text_width(visible(cell.token)), text_width(str(cell.id), 12)) + 10
     return [Box(x, y, wide, 58, *look[:2], dash=None if cell.attention else "4 3"),
             *(Text(x + wide / 2, y + dy, text, look[2], size, "middle", bold)
-              for dy, text, size, bold in [(17, visible(cell.token), 13, False), (34, str(cell.id), 12, False),
+              for dy, text, size, bold in [(17, visible(cell.token), 13, False),
+                                           (34, str(cell.id), 12, False),
                                            (51, str(cell.attention), 12, True)])], wide
 
 def _batch_row(y, text, row, width=400):
@@ -148,5 +159,6 @@ def draw_batch(texts: list[str],
         own, y = _batch_row(y, text, row)
         shapes += own
     shapes.append(Text(0, y + 10, "In each cell: token, id, attention mask", "muted"))
-    alt = "; ".join(f"{text}: " + " ".join(f"{c.token} {c.id} mask {c.attention}," for c in row) for text, row in zip(texts, rows))
+    alt = "; ".join(f"{text}: " + " ".join(f"{c.token} {c.id} mask {c.attention}," for c in row)
+                    for text, row in zip(texts, rows))
     return Figure([titled(shapes, title)], f"{title or 'A batch'}. {alt}", title)

@@ -38,7 +38,8 @@ class NGram:
         self.order, self.k, self.after, self.seen = order, k, Counter(), Counter()
         self.vocab = {token for row in rows for token in row} | {"<end>", "<unk>"}
         for row in rows:
-            for before, token in self.places(row): self.after[before, token] += 1; self.seen[before] += 1
+            for before, token in self.places(row):
+                self.after[before, token] += 1; self.seen[before] += 1
 
     def places(self,
         row:list,  # tokens of a text
@@ -53,7 +54,8 @@ class NGram:
     ) -> float:
         "The log probability of a text and its end."
         whole = self.k * len(self.vocab)
-        return sum(log((self.after[pair] + self.k) / (self.seen[pair[0]] + whole)) for pair in self.places(row))
+        return sum(log((self.after[pair] + self.k) / (self.seen[pair[0]] + whole))
+                   for pair in self.places(row))
 
 # %% ../nbs/lessons/subwords.ipynb #c207
 def per_unit(
@@ -62,5 +64,7 @@ def per_unit(
     units:dict,      # from `text_units`
 ) -> dict[str, float]:
     "Perplexity a token and a word, bits a character and a byte."
-    return {"perplexity a token": exp(nats / tokens), "perplexity a word": exp(nats / units["words"]),
-            "bits a character": nats / log(2) / units["characters"], "bits a byte": nats / log(2) / units["bytes"]}
+    bits = nats / log(2)
+    return {"perplexity a token": exp(nats / tokens),
+            "perplexity a word": exp(nats / units["words"]),
+            "bits a character": bits / units["characters"], "bits a byte": bits / units["bytes"]}

@@ -244,7 +244,8 @@ def train_unigram(
     if size < len(text.alphabet):
         low, high = len(text.alphabet), len(_seeds(text, max_length, 10**12).names)
         raise ValueError(f"vocab_size is {vocab_size}: the alphabet and special tokens alone need "
-                         f"{low + len(special_tokens)}; at most {high + len(special_tokens)} can be had")
+                         f"{low + len(special_tokens)}; at most "
+                         f"{high + len(special_tokens)} can be had")
     names, logp = _fit_pieces(text, seeds, size, [] if history is None else history)
     ranked = sorted(zip(names, logp), key=lambda p: (-p[1], p[0]))
     return Unigram(dict(ranked), special_tokens)
@@ -326,13 +327,15 @@ def nbest(self: Unigram, word: str, n: int) -> list[tuple[list[str], float]]:
 @patch
 def log_likelihood(self: Unigram, word_counts: dict) -> float:
     "The log probability of words, over all their spellings."
-    return sum(n * forward(w, self.logp, self.longest, self.unknown)[-1] for w, n in word_counts.items())
+    return sum(n * forward(w, self.logp, self.longest, self.unknown)[-1]
+               for w, n in word_counts.items())
 
 # %% ../nbs/api/lattice.ipynb #save
 @patch
 def save(self: Unigram, path):
     "Write the model to a JSON file."
-    fields = {"logp": list(self.logp.items()), "special_tokens": self.special_tokens, "unk": self.unk}
+    fields = {"logp": list(self.logp.items()), "special_tokens": self.special_tokens,
+              "unk": self.unk}
     return save_model(path, "unigram", fields)
 
 @patch(cls_method=True)
@@ -392,10 +395,11 @@ def viterbi(
     longest:int=16,         # length of the longest piece
     unknown:float=-100.0,   # for a letter that is no piece
 ) -> tuple[list[str], float]:
-    "The most probable spelling and its log probability; of equal ones that with the longest last piece."
+    "The most probable spelling and its log probability; ties go to a long last piece."
     best, back = [0.0], [0]
     for end in range(1, len(word) + 1):
-        score, start = max((best[s] + p, -s) for s, _, p in arcs_into(word, end, logp, longest, unknown))
+        score, start = max((best[s] + p, -s)
+                           for s, _, p in arcs_into(word, end, logp, longest, unknown))
         best.append(score)
         back.append(-start)
     pieces, end = [], len(word)
@@ -420,7 +424,8 @@ def forward(
     "For each node the log probability of all ways to it; the last is the word's."
     total = [0.0]
     for end in range(1, len(word) + 1):
-        total.append(log_sum([total[s] + alpha * p for s, _, p in arcs_into(word, end, logp, longest, unknown)]))
+        total.append(log_sum([total[s] + alpha * p
+                              for s, _, p in arcs_into(word, end, logp, longest, unknown)]))
     return total
 
 # %% ../nbs/lessons/subwords.ipynb #c116
@@ -430,7 +435,7 @@ def expected_counts(
     longest:int=16,         # length of the longest piece
     unknown:float=-100.0,   # for a letter that is no piece
 ) -> tuple[Counter, float]:
-    "How often each piece occurs in the word, over all spellings by their probability; and the word's log probability."
+    "How often each piece occurs, over all spellings; and the log probability of the word."
     total, counts = forward(word, logp, longest, unknown), Counter()
     flow = [0.0] * len(word) + [1.0]
     for end in range(len(word), 0, -1):
@@ -446,7 +451,7 @@ def em_step(
     logp:dict,          # piece: logarithm of its probability
     longest:int=16,     # length of the longest piece
 ) -> tuple[dict, Counter, float]:
-    "Better log probabilities, the expected counts, and the log likelihood of the words before the step."
+    "Better log probabilities, the expected counts, and the log likelihood before the step."
     counts, loglik = Counter(dict.fromkeys(logp, 0.0)), 0.0
     for word, n in word_counts.items():
         expected, own = expected_counts(word, logp, longest)
@@ -539,7 +544,8 @@ def nbest_word(
     "The n most probable spellings with their log probabilities, best first."
     best = [[(0.0, ())]]
     for end in range(1, len(word) + 1):
-        ways = [(score + p, (*pieces, piece)) for start, piece, p in arcs_into(word, end, logp, longest, unknown)
+        ways = [(score + p, (*pieces, piece))
+                for start, piece, p in arcs_into(word, end, logp, longest, unknown)
                 for score, pieces in best[start]]
         best.append(nlargest(n, ways, key=lambda way: way[0]))
     return [(list(pieces), score) for score, pieces in best[-1]]

@@ -144,10 +144,12 @@ def move(self: PairTable,
 # %% ../nbs/api/wordpiece.ipynb #exact
 def _greatest(rows, count, product):
     "The rows with the greatest fraction, exactly."
-    fractions = {pair: Fraction(*pair) for pair in set(zip(count[rows].tolist(), product[rows].tolist()))}
+    fractions = {pair: Fraction(*pair)
+                 for pair in set(zip(count[rows].tolist(), product[rows].tolist()))}
     if len(fractions) == 1: return rows
     top = max(fractions.values())
-    return rows[[fractions[pair] == top for pair in zip(count[rows].tolist(), product[rows].tolist())]]
+    return rows[[fractions[pair] == top
+                 for pair in zip(count[rows].tolist(), product[rows].tolist())]]
 
 # %% ../nbs/api/wordpiece.ipynb #best
 @patch
@@ -173,7 +175,8 @@ def _merge_by_score(texts, freqs, ids, least):
     for i, text in enumerate(texts):
         for letter in text: count[ord(letter)] += freqs[i]
         for a, b in zip(text, text[1:]): at[a + b].append(i)
-    table, weigh = PairTable([count[i] for i in range(len(ids))]), lambda at: sum(freqs[i] for i in at)
+    table, weigh = PairTable([count[i] for i in range(len(ids))]), lambda at: sum(freqs[i]
+                                                                                  for i in at)
     for pair, words in at.items(): table.add(pair, weigh(words))
     while pair := table.best(least):
         a, b = names[pair[0]], names[pair[1]]
@@ -185,7 +188,8 @@ def _merge_by_score(texts, freqs, ids, least):
             table.add(fresh, weigh(moved))
             at[fresh] += moved
         table.count[table.slot[pair]] = 0
-        table.move(*map(ord, pair + new), sum(freqs[i] * (n - len(texts[i])) for i, n in before.items()))
+        table.move(*map(ord, pair + new),
+                   sum(freqs[i] * (n - len(texts[i])) for i, n in before.items()))
         yield a, b
 
 # %% ../nbs/api/wordpiece.ipynb #fast
@@ -209,10 +213,10 @@ def wordpiece_merges(
 BERT_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]") # ids 0 to 4
 
 def train_wordpiece(
-    word_counts:dict,                       # pre-tokenised word: its frequency
-    vocab_size:int,                         # special tokens, alphabet and merged pieces together, at most
-    special_tokens:tuple=BERT_TOKENS,       # the first ids; must hold `[UNK]`
-    min_frequency:int=1,                    # a pair that occurs less often is not merged
+    word_counts:dict,                  # pre-tokenised word: its frequency
+    vocab_size:int,                    # special tokens, alphabet and merged pieces, at most
+    special_tokens:tuple=BERT_TOKENS,  # the first ids; must hold `[UNK]`
+    min_frequency:int=1,               # a pair that occurs less often is not merged
 ) -> "WordPiece": # ValueError when the size is too small
     "Learn a WordPiece vocabulary by score (Schuster and Nakajima 2012)."
     if not any(word and n > 0 for word, n in word_counts.items()):
@@ -221,7 +225,8 @@ def train_wordpiece(
     if len(ids) > vocab_size - len(special_tokens):
         most = len(wordpiece_merges(word_counts, 10**12, min_frequency)[0])
         raise ValueError(f"vocab_size is {vocab_size}: the alphabet and special tokens alone need "
-                         f"{len(ids) + len(special_tokens)}; at most {most + len(special_tokens)} can be had")
+                         f"{len(ids) + len(special_tokens)}; at most "
+                         f"{most + len(special_tokens)} can be had")
     return WordPiece((*special_tokens, *ids), special_tokens)
 
 # %% ../nbs/api/wordpiece.ipynb #class
@@ -240,7 +245,8 @@ class WordPiece:
         if len(self.vocab) < len(self.tokens):
             twice = Counter(self.tokens).most_common(1)[0][0]
             raise ValueError(f"{twice!r} is in the vocabulary twice: every token needs one id")
-        if self.unk not in self.vocab: raise ValueError(f"{self.unk} is not in the vocabulary: add it")
+        if self.unk not in self.vocab:
+            raise ValueError(f"{self.unk} is not in the vocabulary: add it")
 
 # %% ../nbs/api/wordpiece.ipynb #words
 @patch
@@ -300,7 +306,8 @@ def to_hf(self: WordPiece):
     from tokenizers import normalizers as nz
     from tokenizers import pre_tokenizers as pt
     from tfs.bpe import normalizer
-    tokenizer = Tokenizer(models.WordPiece(self.vocab, unk_token=self.unk, max_input_chars_per_word=self.max_chars))
+    tokenizer = Tokenizer(models.WordPiece(self.vocab, unk_token=self.unk,
+                                           max_input_chars_per_word=self.max_chars))
     tokenizer.normalizer = nz.Sequence([normalizer(), *[nz.Lowercase()] * self.lowercase])
     word = Regex(r"[\p{L}\p{N}_]+|[^\p{L}\p{N}_\s]")
     tokenizer.pre_tokenizer = pt.Split(word, behavior="removed", invert=True)
