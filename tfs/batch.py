@@ -116,7 +116,7 @@ def cells_of(
 ) -> list[Cell]:
     "The tokens of a text, each with its id, word and place."
     if not hasattr(model, "encode_word"): return _hf_cells(model, text)
-    if not hasattr(model, "words"): raise TypeError("this model gives no places: pass `model.to_hf()`")
+    if not hasattr(model, "words"): raise TypeError("the model gives no places: pass its `to_hf()`")
     if isinstance(text, str): return _text_cells(model, text, 0)
     return [c._replace(word=i) for i, word in enumerate(text) for c in _text_cells(model, word, 0)]
 
@@ -155,7 +155,7 @@ def shares(
         return (short, long) if first <= second else (long, short)
     spared, cut = (second, first) if strategy == "only_first" else (first, second)
     if over and over >= cut:
-        raise ValueError(f"{strategy}: the other text alone has {spared} tokens, and {room} fit in; "
+        raise ValueError(f"{strategy}: the other text alone has {spared} tokens, and {room} fit; "
                          "take longest_first")
     return (first - over, second) if strategy == "only_first" else (first, second - over)
 

@@ -8,7 +8,7 @@ __all__ = ['draw_shrinking', 'draw_first_merges', 'draw_lattice', 'draw_batch']
 # %% ../nbs/api/draw.ipynb #imports
 from itertools import accumulate
 
-from .svg import Box, Figure, Path, Text, beside, fit, text_width, titled, visible
+from .svg import Box, Figure, Path, Text, fit, text_width, titled, visible, wrap
 
 # %% ../nbs/api/draw.ipynb #chip
 def _chip(x, y, text, fill="grey_soft", line="line", color="ink", bold=False, dash=None):
@@ -41,27 +41,28 @@ def draw_shrinking(lengths: list[int], # of the corpus, at the start and after e
                   title)
 
 # %% ../nbs/api/draw.ipynb #firsts
-def _order(name, merges):
+def _order(x, name, merges):
     "A column: its name, and the pairs that are merged first."
-    shapes = [Text(0, 14, fit(name, 230, bold=True), bold=True)]
+    lines = wrap(name, 190, bold=True, max_lines=2)
+    shapes = [Text(x, 14 + 18 * i, line, bold=True) for i, line in enumerate(lines)]
     for i, ((a, b), note) in enumerate(merges):
-        y, x = 26 + 30 * i, 24
-        shapes.append(Text(0, y + 15, f"{i + 1}.", "muted"))
+        y, at = 50 + 30 * i, x + 22
+        shapes.append(Text(x, y + 15, f"{i + 1}.", "muted"))
         for text in (a, b):
-            own, wide = _chip(x, y, text)
-            shapes += own; x += wide + 4
-        shapes.append(Text(x + 8, y + 15, note, "muted"))
-    return titled(shapes, None, 240)
+            own, wide = _chip(at, y, fit(visible(text), 52))
+            shapes += own; at += wide + 4
+        if note: shapes.append(Text(at + 2, y + 15, fit(note, x + 195 - at), "muted"))
+    return shapes
 
-def draw_first_merges(orders: dict, # method → [((left, right), note)]
+# %% ../nbs/api/draw.ipynb #firsts-2
+def draw_first_merges(orders: dict, # method → [((left, right), note)], two methods fit
                       title: str | None = None) -> Figure:
     "The first merges of several methods, side by side."
-    columns = [_order(name, merges) for name, merges in orders.items()]
-    scene = beside(columns)
+    shapes = [s for i, (name, merges) in enumerate(orders.items())
+              for s in _order(205 * i, name, merges)]
     alt = "; ".join(f"{name}: " + ", ".join(f"{a} + {b} {note}".strip() for (a, b), note in merges)
                     for name, merges in orders.items())
-    return Figure([titled(scene.shapes, title, scene.w)] if len(columns) < 2 else columns,
-                  f"{title or 'First merges'}. {alt}.", title)
+    return Figure([titled(shapes, title)], f"{title or 'First merges'}. {alt}.", title)
 
 # %% ../nbs/api/draw.ipynb #levels
 def _levels(arcs):

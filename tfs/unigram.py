@@ -6,11 +6,11 @@
 __all__ = ['SHRINK', 'STEPS', 'FLOOR', 'Text', 'Level', 'Seeds', 'Lattices', 'train_unigram', 'Unigram', 'segmentations', 'arcs_into', 'viterbi', 'log_sum', 'forward', 'expected_counts', 'em_step', 'seed_pieces', 'piece_losses', 'normalised', 'train_unigram_simple', 'sample_word', 'nbest_word']
 
 # %% ../nbs/api/lattice.ipynb #imports
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
-from math import exp, inf, log
+from dataclasses import dataclass
+from math import inf
 
 import numpy as np
+from fastcore.basics import patch
 
 from .saved import load_model, save_model
 
@@ -269,6 +269,12 @@ class Unigram:
         self.vocab = {t: i for i, t in enumerate((*self.special_tokens, *self.logp))}
         self._memo = {}
 
+    @classmethod
+    def load(cls, path) -> "Unigram": # ValueError when the file is something else
+        "Read what `save` wrote."
+        fields = load_model(path, "unigram")
+        return cls(dict(fields["logp"]), fields["special_tokens"], fields["unk"])
+
 # %% ../nbs/api/lattice.ipynb #encode-word
 def _fused(pieces, known):
     "Neighbouring unknown pieces as one."
@@ -288,8 +294,6 @@ def _encode_word(model, word):
     return model._memo[word]
 
 # %% ../nbs/api/lattice.ipynb #methods
-from fastcore.basics import patch
-
 @patch
 def encode_word(self: Unigram, word: str) -> list[str]:
     "The tokens of a pre-tokenised word."
@@ -337,12 +341,6 @@ def save(self: Unigram, path):
     fields = {"logp": list(self.logp.items()), "special_tokens": self.special_tokens,
               "unk": self.unk}
     return save_model(path, "unigram", fields)
-
-@patch(cls_method=True)
-def load(cls: Unigram, path) -> Unigram: # ValueError when the file is something else
-    "Read what `save` wrote."
-    fields = load_model(path, "unigram")
-    return cls(dict(fields["logp"]), fields["special_tokens"], fields["unk"])
 
 # %% ../nbs/api/lattice.ipynb #to-hf
 @patch

@@ -99,6 +99,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fastcore.basics import patch
+
 from .saved import load_model, save_model
 
 # %% ../nbs/api/wordpiece.ipynb #table
@@ -128,8 +130,6 @@ class PairTable:
         self.count[self.slot[pair]] += n
 
 # %% ../nbs/api/wordpiece.ipynb #grow
-from fastcore.basics import patch
-
 @patch
 def move(self: PairTable,
     a:int, b:int,  # numbers of two symbols
@@ -229,6 +229,9 @@ def train_wordpiece(
                          f"{most + len(special_tokens)} can be had")
     return WordPiece((*special_tokens, *ids), special_tokens)
 
+# %% ../nbs/api/wordpiece.ipynb #fields
+_FIELDS = ("tokens", "special_tokens", "unk", "max_chars", "lowercase")
+
 # %% ../nbs/api/wordpiece.ipynb #class
 @dataclass
 class WordPiece:
@@ -247,6 +250,12 @@ class WordPiece:
             raise ValueError(f"{twice!r} is in the vocabulary twice: every token needs one id")
         if self.unk not in self.vocab:
             raise ValueError(f"{self.unk} is not in the vocabulary: add it")
+
+    @classmethod
+    def load(cls, path) -> "WordPiece": # ValueError when the file is something else
+        "Read what `save` wrote."
+        fields = load_model(path, "wordpiece")
+        return cls(**{name: fields[name] for name in _FIELDS})
 
 # %% ../nbs/api/wordpiece.ipynb #words
 @patch
@@ -285,18 +294,10 @@ def unknown_rate(self: WordPiece, text: str) -> float | None: # None for a text 
     return sum(self.encode_word(w) == [self.unk] for w in words) / len(words) if words else None
 
 # %% ../nbs/api/wordpiece.ipynb #save
-_FIELDS = ("tokens", "special_tokens", "unk", "max_chars", "lowercase")
-
 @patch
 def save(self: WordPiece, path):
     "Write the model to a JSON file."
     return save_model(path, "wordpiece", {name: getattr(self, name) for name in _FIELDS})
-
-@patch(cls_method=True)
-def load(cls: WordPiece, path) -> WordPiece: # ValueError when the file is something else
-    "Read what `save` wrote."
-    fields = load_model(path, "wordpiece")
-    return cls(**{name: fields[name] for name in _FIELDS})
 
 # %% ../nbs/api/wordpiece.ipynb #to-hf
 @patch
