@@ -353,7 +353,7 @@ def to_hf(self: Unigram):
     tokenizer = Tokenizer(models.Unigram(scores, unk_id=self.vocab[self.unk]))
     tokenizer.normalizer = nz.Sequence([normalizer(), nz.Prepend(" ")])
     tokenizer.pre_tokenizer = pre_tokenizer()
-    tokenizer.decoder = decoders.Metaspace(replacement="▁", prepend_scheme="always")
+    tokenizer.decoder = decoders.Metaspace()
     tokenizer.add_special_tokens(list(self.special_tokens))
     return tokenizer
 
