@@ -78,7 +78,7 @@ def processors(nb, is_lesson):
     "nbdev's processors; a lesson shows its code as it is, without an API box above it."
     from nbdev.processors import FilterDefaults
     skip = {"insert_warning"}
-    if is_lesson: skip |= {"add_show_docs", "add_fold", "mv_exports"}
+    if is_lesson: skip |= {"add_show_docs", "add_fold", "mv_exports", "clean_magics"}
     procs = [p for p in FilterDefaults().base_procs() if p.__name__ not in skip]
     own = {"exec_show_docs": documenter(nb)}
     return [*(own.get(p.__name__, p) for p in procs), drop_directives]
@@ -133,7 +133,8 @@ def configure(cfg):
                                                sort_keys=False), encoding="utf-8")
     style = (PARTS/"styles.css").read_text(encoding="utf-8")
     (PROC/"styles.css").write_text(css() + "\n" + style, encoding="utf-8")
-    for path in (PARTS/"head.html", PARTS/"favicon.svg", ROOT/"_quarto.yml"): shutil.copy(path, PROC)
+    for path in (PARTS/"head.html", PARTS/"favicon.svg", ROOT/"_quarto.yml"):
+        shutil.copy(path, PROC)
 
 
 def prepare(executed):
@@ -149,7 +150,8 @@ def render(engine):
     "Run the engine; give its name and version."
     quarto = shutil.which("quarto") if engine != "smalldocs" else None
     if engine == "quarto" and not quarto: sys.exit("build_site: there is no quarto on the PATH")
-    command = [quarto, "render"] if quarto else [sys.executable, "-m", "smalldocs.cli", "render", "."]
+    smalldocs = [sys.executable, "-m", "smalldocs.cli", "render", "."]
+    command = [quarto, "render"] if quarto else smalldocs
     done = subprocess.run(command, cwd=PROC, capture_output=True, encoding="utf-8",
                           errors="replace")
     if done.returncode: sys.exit(f"build_site: {Path(command[0]).name} failed\n{done.stderr}")

@@ -1,5 +1,8 @@
-"""What is done to a built site whichever engine built it: nothing foreign is loaded, formulas are MathML,
-icons are silent, every page says what it is, lessons carry their links."""
+"""What is done to a built site, whichever engine built it.
+
+Nothing foreign is loaded, formulas are MathML, icons are silent, every page says what it is, and
+lessons carry their links.
+"""
 import html
 import posixpath
 import re
@@ -51,8 +54,9 @@ def described(text):
 def head(text, page, cfg):
     "What search engines, messengers and browsers read about a page."
     title, promise = described(text)
-    meta = {"og:title": title, "og:description": promise or cfg["description"], "og:type": "article",
-            "og:url": site(cfg, page), "og:image": site(cfg, "og.png"), "og:image:alt": cfg["title"]}
+    meta = {"og:title": title, "og:description": promise or cfg["description"],
+            "og:type": "article", "og:url": site(cfg, page),
+            "og:image": site(cfg, "og.png"), "og:image:alt": cfg["title"]}
     text = re.sub(r'<meta (?:property="og:|name="description)[^>]*>', "", text)
     tags = [f'<meta property="{k}" content="{html.escape(v)}">' for k, v in meta.items()]
     tags += [f'<meta name="description" content="{html.escape(meta["og:description"])}">',
@@ -68,7 +72,8 @@ def lesson_bar(page, cfg):
     place = f"nbs/{page[:-5]}.ipynb"
     name = posixpath.basename(place)
     links = [("Open in Colab", colab(cfg, place), ""), ("Open in Kaggle", kaggle(cfg, place), ""),
-             ("Download notebook", name, f' download="tfs-{name}"'), ("Source", blob(cfg, place), ""),
+             ("Download notebook", name, f' download="tfs-{name}"'),
+             ("Source", blob(cfg, place), ""),
              ("All lessons", relative("index.html", page) + "#lessons", "")]
     items = "".join(f'<li><a href="{html.escape(h)}"{extra}>{t}</a></li>' for t, h, extra in links)
     return f'<nav class="tfs-lesson-bar" aria-label="This lesson"><ul>{items}</ul></nav>'
@@ -124,7 +129,7 @@ def card(path, cfg):
 
 
 def finish(folder, cfg, sources):
-    "Finish all pages below a folder; `sources` gives the notebook behind each place. Gives their number."
+    "Finish all pages below a folder and give their number; `sources`: place -> notebook."
     facts = {}
     for path in sorted(folder.rglob("*.html")):
         page = path.relative_to(folder).as_posix()
