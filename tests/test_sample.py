@@ -1,4 +1,4 @@
-"""The bundled corpus keeps its promises: every planted fault is found, and the lesson's story holds."""
+"""The bundled corpus: every planted fault is found, and the lesson's story holds."""
 import hashlib
 import importlib.util
 import json

@@ -389,7 +389,7 @@ def fingerprint_column(
 def group_labels(
     pairs,  # table with columns `en` and `ru`
 ):
-    "The number of each pair's component, from 0 as they appear; pairs that share a sentence share it."
+    "The number of each pair's component; pairs that share a sentence share it."
     import numpy as np, pandas as pd
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -537,7 +537,7 @@ def check_reference(
     counts:dict,           # figure's name: value of this run
     source:str|None=None,  # `sample`, `tatoeba` or a folder; otherwise what `TFS_DATA` says
 ):
-    "This run's figures beside the reference run's; unequal on the pinned corpus is an error (`AssertionError`)."
+    "This run's figures beside the reference run's; `AssertionError` if the pinned corpus differs."
     import pandas as pd
     applies, why = reference_applies(source)
     table = pd.DataFrame([{"figure": figure, "this run": value, "reference": REFERENCE.get(figure)}

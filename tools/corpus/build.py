@@ -16,8 +16,17 @@ from pathlib import Path
 import card
 import faults
 import stats
-from check import (CYRILLIC, Pair, clean, compatibility, fingerprint, leaks, lopsided, normalize,
-                   raw_counts, too_long)
+from check import (
+    CYRILLIC,
+    Pair,
+    clean,
+    fingerprint,
+    leaks,
+    lopsided,
+    normalize,
+    raw_counts,
+    too_long,
+)
 from faults import Row
 from grammar import Grammar
 
@@ -119,7 +128,6 @@ def training_rows(generated, test, leaked, near, rng) -> list[Row]:
     written = handwritten(False)
     odd = lopsided_pairs(written)
     pool = list(dict.fromkeys([p for p in written if canonical(p) and not lopsided(p)] + generated))
-    special = test + odd + leaked + list(near) + extra("compatibility")
     gone = set(leaks(pool, test, fingerprint)) | set(odd)
     rows = faults.plant([Row(*p) for p in pool if p not in gone], rng)
     rows += [Row(*p, ["length ratio"]) for p in odd]

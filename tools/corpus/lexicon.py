@@ -35,8 +35,8 @@ class Noun:
     ru_plural: str
     classes: tuple[str, ...]
     weight: float
-    twins: list["Noun"] = field(default_factory=list)
-    doubles: list["Noun"] = field(default_factory=list)
+    twins: list[Noun] = field(default_factory=list)
+    doubles: list[Noun] = field(default_factory=list)
 
     @property
     def mass(self) -> bool:

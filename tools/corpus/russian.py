@@ -1,12 +1,10 @@
 """Russian morphology over pymorphy3: cases, agreement, verbs, numbers, prepositions."""
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
-import pymorphy3
+from functools import cache
 
 import lexicon
+import pymorphy3
 
 CASES = {"nom": "nomn", "gen": "gent", "dat": "datv", "acc": "accs", "ins": "ablt", "loc": "loct"}
 GENDERS = {"m": "masc", "f": "femn", "n": "neut"}
@@ -33,7 +31,7 @@ def analyzer() -> pymorphy3.MorphAnalyzer:
     return _ANALYZER
 
 
-@lru_cache(maxsize=None)
+@cache
 def noun_parse(lemma: str, plural_only: bool):
     "The first noun parse whose dictionary form this is."
     number = "plur" if plural_only else "sing"
@@ -56,14 +54,14 @@ def pick(parse, *wanted: str) -> str:
     return (plain or forms)[0].word
 
 
-@lru_cache(maxsize=None)
+@cache
 def overrides() -> dict:
     "Noun forms where the library's first choice is not the usual one (forms.tsv)."
     table = lexicon.rows(lexicon.HERE / "lexicon/forms.tsv")
     return {(row["ru"], row["number"]): row for row in table}
 
 
-@lru_cache(maxsize=None)
+@cache
 def noun(lemma: str, case: str, plural: bool = False, plural_only: bool = False) -> str:
     "A noun (or a phrase whose last noun is the head) in a case and number."
     own = overrides().get((lemma, "plur" if plural or plural_only else "sing"))
@@ -77,7 +75,7 @@ def noun(lemma: str, case: str, plural: bool = False, plural_only: bool = False)
     return rest_of_phrase(lemma, head, form, case, plural or plural_only, parse)
 
 
-@lru_cache(maxsize=None)
+@cache
 def name(lemma: str, case: str, sex: str) -> str:
     "A first name in a case: the parse that is a name of this gender."
     parses = [p for p in analyzer().parse(lemma) if p.tag.POS == "NOUN" and p.tag.case == "nomn"
@@ -121,13 +119,13 @@ def gender_of(parse) -> str:
     return {"femn": "f", "neut": "n"}.get(parse.tag.gender, "m")
 
 
-@lru_cache(maxsize=None)
+@cache
 def gender(lemma: str, plural_only: bool = False) -> str:
     "The gender of a noun or noun phrase."
     return gender_of(noun_parse(phrase_head(lemma)[0], plural_only))
 
 
-@lru_cache(maxsize=None)
+@cache
 def animate(lemma: str, plural_only: bool = False) -> bool:
     "Whether the noun is animate."
     return "anim" in noun_parse(phrase_head(lemma)[0], plural_only).tag
@@ -144,7 +142,7 @@ def adjective_form(parse, case: str, sex: str, many: bool, living: bool) -> str:
     return max(plain or forms, key=lambda f: f.word[:3] == parse.word[:3]).word
 
 
-@lru_cache(maxsize=None)
+@cache
 def adjective(lemma: str, case: str, sex: str, many: bool, living: bool) -> str:
     "An adjective by its dictionary form."
     parses = [p for p in analyzer().parse(lemma) if p.tag.POS in ("ADJF", "PRTF")
@@ -154,7 +152,7 @@ def adjective(lemma: str, case: str, sex: str, many: bool, living: bool) -> str:
     return adjective_form(parses[0], case, sex, many, living)
 
 
-@lru_cache(maxsize=None)
+@cache
 def short(lemma: str, sex: str, many: bool) -> str:
     "The short form of an adjective, for a predicate."
     if lemma in SHORT:
@@ -165,7 +163,7 @@ def short(lemma: str, sex: str, many: bool) -> str:
     return forms[0].word
 
 
-@lru_cache(maxsize=None)
+@cache
 def participle(verb: str, sex: str, many: bool) -> str:
     "The short passive participle of a perfective verb."
     forms = [f for f in verb_parse(verb, "perf").lexeme if f.tag.POS == "PRTS" and "past" in f.tag
@@ -173,7 +171,7 @@ def participle(verb: str, sex: str, many: bool) -> str:
     return forms[0].word
 
 
-@lru_cache(maxsize=None)
+@cache
 def verb_parse(word: str, aspect: str | None = None):
     "The infinitive parse, of the wanted aspect where there is a choice."
     parses = [p for p in analyzer().parse(word) if p.tag.POS == "INFN" and p.normal_form == word]
@@ -183,7 +181,7 @@ def verb_parse(word: str, aspect: str | None = None):
     return parses[0]
 
 
-@lru_cache(maxsize=None)
+@cache
 def verb(word: str, form: str, person: int = 3, sex: str = "m", many: bool = False,
          aspect: str | None = None) -> str:
     "A verb form: inf, past, pres, fut, impr or lets."

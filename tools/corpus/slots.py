@@ -2,13 +2,12 @@
 from __future__ import annotations
 
 import random
-import re
 from bisect import bisect
 from itertools import accumulate
 
 import lexicon
 import russian
-from phrase import Count, Doing, Face, Person, Plain, Thing
+from phrase import Doing, Face, Person, Plain, Thing
 
 PRONOUNS = {
     "I": (("I", "me", "my"), [Face("я", 1, "m", False, "pron"), Face("я", 1, "f", False, "pron")], 1, False),
