@@ -864,14 +864,15 @@ def encode_word(
 ) -> list[str]:
     "The tokens of a word: the pair of lowest rank is joined until none is left."
     import random
-    if not 0 <= dropout <= 1: raise ValueError(f"dropout is {dropout}: expected a number between 0 and 1")
+    if not 0 <= dropout <= 1: raise ValueError(f"dropout is {dropout}: it must be between 0 and 1")
     symbols, steps, rng = tuple(word), [] if steps is None else steps, rng or random
     steps.append(list(symbols))
     while places := [i for i in range(len(symbols) - 1) if symbols[i:i+2] in ranks
                      and (not dropout or rng.random() >= dropout)]:
         at = min(places, key=lambda i: ranks[symbols[i:i+2]])
         pair = symbols[at:at+2]
-        symbols = (*symbols[:at], "".join(pair), *symbols[at+2:]) if dropout else merge_word(symbols, pair)
+        if dropout: symbols = (*symbols[:at], "".join(pair), *symbols[at+2:])
+        else: symbols = merge_word(symbols, pair)
         steps.append(list(symbols))
     return list(symbols)
 
