@@ -27,7 +27,7 @@ lesson: $(READY) ## run lesson 1 and build the site with what it showed
 	@$(PY) tools/lesson.py
 
 test: $(READY) ## run everything that CI runs
-	@$(PY) tools/check.py
+	@$(PY) tools/run_checks.py
 
 site: $(READY) ## build the site from the saved outputs into _site/
 	@$(PY) tools/build_site.py

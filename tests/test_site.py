@@ -20,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from conftest import ROOT
+from finish_site import IMPORTS, finish_page
 from project import NBS, lessons, notebooks, settings, site
 
 CFG = settings()
@@ -135,27 +136,40 @@ def test_lesson_page_has_what_a_reader_needs(folder, pages, name):
     assert "<unk>" in "".join(pages[name].text)
 
 
-def test_pages_are_light(folder, pages):
-    for name in pages:
-        text = (folder/name).read_text(encoding="utf-8")
-        loaded = {target(name, link)[0] for link in pages[name].loads if target(name, link)}
-        size = len(text.encode()) + sum((folder/x).stat().st_size for x in loaded)
-        assert size <= 1_500_000, (name, size)
-
-
 def test_pages_say_what_they_are(folder, pages):
     listed = (folder/"sitemap.xml").read_text(encoding="utf-8")
     for name in pages:
         text = (folder/name).read_text(encoding="utf-8")
         for key in ("og:title", "og:description", "og:image"): assert f'property="{key}"' in text
         assert f"<loc>{site(CFG, name)}</loc>" in listed
-    assert (folder/"og.png").stat().st_size > 1000
+        image = re.search(r'property="og:image" content="([^"]+)"', text)[1]
+        assert (folder/image.removeprefix(site(CFG))).stat().st_size > 1000
     assert site(CFG, "lessons/bpe.ipynb") in (folder/"llms.txt").read_text(encoding="utf-8")
 
 
 def test_search_knows_the_lesson(folder):
     entries = json.loads((folder/"search.json").read_text(encoding="utf-8"))
     assert any("lessons/bpe.html" in e["href"] and "union" in e["text"].lower() for e in entries)
+
+
+def test_what_an_engine_loads_from_elsewhere_is_taken_out():
+    cdn = "https://cdn.example/x"
+    text = (f'<head><title>A – B</title><script src="{cdn}.js" defer></script>'
+            f"<link rel='preconnect' href='//cdn.example'><link href='{cdn}.css' rel='stylesheet'>"
+            "<script type='application/javascript'>define('jquery', [],function() {return 1;})"
+            '</script><script src="own.js"></script></head><body class="x">'
+            r'<span class="math inline">\(K N^\beta\)</span></body>')
+    done = finish_page(text, "api/env.html", CFG)
+    assert "cdn.example" not in done and "jquery" not in done and 'src="own.js"' in done
+    assert '<math alttext="K N^\\beta"' in done and 'href="../favicon.svg"' in done
+
+
+@pytest.mark.parametrize("rule", [
+    "@import url(https://fonts.example/css2?family=A:wght@0,400;0,700&display=swap);",
+    '@import "//fonts.example/a.css" screen;', "@import url('https://fonts.example/a;b.css');"])
+def test_fonts_from_elsewhere_are_taken_out_of_styles(rule):
+    assert IMPORTS.sub("", f"{rule}:root{{--a:b}}") == ":root{--a:b}"
+    assert IMPORTS.sub("", '@import url("own.css");') == '@import url("own.css");'
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -234,6 +248,8 @@ def browser(tmp_path_factory):
     started.driver.quit()
 
 
+WEIGHT = """return performance.getEntries().filter(e => "encodedBodySize" in e)
+    .reduce((sum, e) => sum + e.encodedBodySize, 0)"""
 LOOKS = [(width, dark) for width in (360, 1280) for dark in (False, True)]
 
 
@@ -246,6 +262,7 @@ def test_page_in_a_browser(server, browser, name, width, dark):
     assert not [url for url in browser.asked() if not url.startswith((server, "data:", "blob:"))]
     assert not browser.complaints()
     assert browser.js("return document.documentElement.scrollWidth") <= width
+    assert browser.js(WEIGHT) <= 1_500_000
     place = name.replace("/", "-").removesuffix(".html")
     browser.screenshot(ROOT/"work"/"screens"/f"{place}-{width}-{mode}.png", width)
 

@@ -15,18 +15,19 @@ from pathlib import Path
 from project import ROOT
 
 BIN = Path(sys.executable).parent
+FAILED = []
 # the saved outputs are those of the bundled sample, whatever the machine's settings are
 ENV = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}", "TFS_DATA": "sample",
        "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
 
 
 def step(title, *command, cwd=ROOT):
-    "Run one step; end with its exit code when it fails."
+    "Run one step; note when it fails, and go on."
     print(f"== {title}", flush=True)
     start = time.perf_counter()
     code = subprocess.run(command, cwd=cwd, env=ENV, stdin=subprocess.DEVNULL).returncode
-    if code: sys.exit(f"== {title}: failed")
-    print(f"   {time.perf_counter() - start:.0f} s", flush=True)
+    if code: FAILED.append(title)
+    print(f"   {time.perf_counter() - start:.0f} s{' FAILED' if code else ''}", flush=True)
 
 
 def python(title, *args, **kwargs):
@@ -53,7 +54,8 @@ def exported():
         ENV["PYTHONPATH"] = str(ROOT)
         made, kept = modules(copy/"tfs"), modules(ROOT/"tfs")
     stale = sorted(name for name in made | kept if made.get(name) != kept.get(name))
-    if stale: sys.exit(f"tfs/ is not what the notebooks export: {', '.join(stale)}; run `make nbs`")
+    if not stale: return
+    FAILED.append(f"tfs/ is not what the notebooks export: {', '.join(stale)}; run `make nbs`")
 
 
 def main():
@@ -61,14 +63,17 @@ def main():
     exported()
     python("notebooks are clean", "tools/run_notebooks.py", "--clean", "--check")
     python("README is in sync", "tools/make_readme.py", "--check")
-    python("lint", "-m", "ruff", "check", "nbs", "tools", "tests", "setup.py")
+    places = ("nbs", "tools", "tests", "setup.py")
+    python("lint", "-m", "ruff", "check", "--output-format", "concise", *places)
     python("notebook tests", "-c", "from nbdev.test import nbdev_test; nbdev_test()")
     python("outputs are what a run gives", "tools/run_notebooks.py", "--check")
     python("site", "tools/build_site.py")
+    if FAILED: print("== FAILED so far:", *FAILED, sep="\n   ")
     print("== pytest", flush=True)
     ENV["TFS_SITE"] = str(ROOT/"_site")
     command = [sys.executable, "-m", "pytest"]
-    sys.exit(subprocess.run(command, cwd=ROOT, env=ENV, stdin=subprocess.DEVNULL).returncode)
+    code = subprocess.run(command, cwd=ROOT, env=ENV, stdin=subprocess.DEVNULL).returncode
+    sys.exit(code or bool(FAILED))
 
 
 if __name__ == "__main__": main()
