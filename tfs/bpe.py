@@ -859,14 +859,20 @@ def encode_word(
     word:str,              # a pre-tokenised word
     ranks:dict,            # pair: its place in the order of merges
     steps:list|None=None,  # gets the row of symbols at the start and after every step
+    dropout:float=0.0,     # lesson 3: the chance that a place is passed over at a step
+    rng=None,              # a `random.Random`, for `dropout`
 ) -> list[str]:
     "The tokens of a word: the pair of lowest rank is joined until none is left."
-    symbols, steps = tuple(word), [] if steps is None else steps
+    import random
+    if not 0 <= dropout <= 1: raise ValueError(f"dropout is {dropout}: it must be between 0 and 1")
+    symbols, steps, rng = tuple(word), [] if steps is None else steps, rng or random
     steps.append(list(symbols))
-    while len(symbols) > 1:
-        pair = min(zip(symbols, symbols[1:]), key=lambda p: ranks.get(p, len(ranks)))
-        if pair not in ranks: break
-        symbols = merge_word(symbols, pair)
+    while places := [i for i in range(len(symbols) - 1) if symbols[i:i+2] in ranks
+                     and (not dropout or rng.random() >= dropout)]:
+        at = min(places, key=lambda i: ranks[symbols[i:i+2]])
+        pair = symbols[at:at+2]
+        if dropout: symbols = (*symbols[:at], "".join(pair), *symbols[at+2:])
+        else: symbols = merge_word(symbols, pair)
         steps.append(list(symbols))
     return list(symbols)
 

@@ -1,0 +1,58 @@
+"""Lesson 3's drawings in a real browser, with longer and odder data than the lesson has."""
+import xml.etree.ElementTree as ET
+
+import pytest
+import test_viz
+
+from tfs import draw, viz
+from tfs.batch import Cell
+
+WIDE, ODD = "ЩУКАЖЮШЩЫМ", ["<pad>", "$x$", "\u200d", "\ud800"]
+TITLE = "A title that is one sentence and long enough to be broken into two lines"
+
+
+def views():
+    "Every drawing of `tfs.draw`."
+    lengths = [9_104, 8_081, 6_061, 48]
+    orders = {name: [((WIDE, "##" + WIDE), "123,456 times"), (("<b>", "$"), "")]
+              for name in ("BPE", TITLE)}
+    arcs = {WIDE[i:j]: 1.5 * (j - i) for i in range(10) for j in range(i + 1, 11)}
+    small = {p: 3.0 for p in ["a", "b", "c", "ab", "bc", "abc"]}
+    cells = [Cell(t, 10 ** i, attention=i % 2, special=i // 2)
+             for i, t in enumerate([*ODD, WIDE, WIDE])]
+    return {"shrink": draw.draw_shrinking(lengths, [1_023, 2_020, 6_013], [WIDE, "<b>", "ng"],
+                                          TITLE),
+            "firsts": draw.draw_first_merges(orders, TITLE),
+            "lattice": draw.draw_lattice(WIDE, arcs, [WIDE[:4], WIDE[4:]], [*WIDE[:3], WIDE[3:]],
+                                         TITLE),
+            "small": draw.draw_lattice("abc", small, ["abc"], ["a", "bc"]),
+            "batch": draw.draw_batch([WIDE * 9, "<b>"], [cells, cells[:2]], TITLE)}
+
+
+@pytest.mark.skipif(not test_viz.CHROMIUM, reason="needs Chromium on the PATH")
+@pytest.mark.parametrize("width", [360, 1280])
+def test_texts_keep_apart(tmp_path, width, monkeypatch):
+    monkeypatch.setattr(test_viz, "views", views)
+    seen = test_viz.browse(tmp_path, width)
+    assert seen["found"] == [] and seen["wide"] <= width and seen["smallest"] >= 8
+
+
+def test_outputs_are_clean_and_whole(tmp_path):
+    for name, view in views().items():
+        html = view._repr_html_()
+        assert "<script" not in html and "<b>" not in html and view.alt and repr(view), name
+        repr(view).encode(), html.encode()
+        root = ET.fromstring(view.save(tmp_path / f"{name}.svg").read_text(encoding="utf-8"))
+        assert root.get("aria-label"), name
+        view.save(tmp_path / f"{name}.png")
+
+
+def test_levels_keep_arcs_apart():
+    at = draw._levels([(a, b) for a in range(5) for b in range(a + 1, 6)])
+    for (a, b), level in at.items():
+        assert not [1 for (c, d), other in at.items() if other == level and (a, b) < (c, d)
+                    and c < b]
+
+
+def test_styles_are_those_of_the_course():
+    assert set(viz.PALETTE["light"]) >= {c for look in draw._LOOKS.values() for c in look[:3]}
