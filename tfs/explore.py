@@ -116,7 +116,7 @@ class Explorer:
     title: str
     caption: str
 
-    def __repr__(self): return f"{self.caption}\n{self.tax.round(2).to_string()}"
+    def __repr__(self): return f"{self.caption}\n{self.tax.round(2).to_string(max_rows=20)}"
 
     def _repr_html_(self):
         "The drawing, controls that are hidden until the script runs, the table and the script."
