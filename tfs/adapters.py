@@ -7,7 +7,6 @@ __all__ = ['BUILTIN', 'MeasureError', 'Adapter', 'as_tokenizer']
 
 # %% ../nbs/api/adapters.ipynb #imports
 import os
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -178,8 +177,7 @@ def _wordpiece(path):
     except UnicodeDecodeError as e: raise MeasureError(f"{path}: byte {e.start:,} is not UTF-8") from None
     vocab = {line.rstrip("\r"): i for i, line in enumerate(lines) if line.rstrip("\r")}
     if "[UNK]" not in vocab: raise MeasureError(f"{path}: no [UNK] in it, so it is not a WordPiece vocabulary")
-    plain = (t for t in vocab if not (t.startswith("[") and t.endswith("]")))
-    cased = any(unicodedata.category(c) == "Lu" for t in plain for c in t)
+    cased = any("A" <= c <= "Z" for t in vocab if not (t[0] == "[" and t[-1] == "]") for c in t)
     tokenizer = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=100))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=not cased)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

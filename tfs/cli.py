@@ -56,9 +56,9 @@ def cell(
 
 def _markdown(text):
     "A text that Markdown leaves alone."
-    from html import escape
-    for sign in "\\`*_[]|$": text = text.replace(sign, f"&#{ord(sign)};")
-    return escape(text, quote=False).replace("&amp;#", "&#").replace("\n", " ")
+    import re
+    signs = r"[\\`*\[\]|$<>&]|(?<!\w)_|_(?!\w)"
+    return re.sub(signs, lambda m: f"&#{ord(m[0])};", text).replace("\n", " ")
 
 # %% ../nbs/api/cli.ipynb #writers
 def _write_json(rows, columns):
@@ -78,18 +78,26 @@ def _write_markdown(rows, columns):
     print("\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]]))
 
 # %% ../nbs/api/cli.ipynb #write-table
+def _turned(rows, columns):
+    "Rows that show the columns one below the other, and their columns."
+    first, *others = columns
+    heads = {str(i): cell(row.get(first)) for i, row in enumerate(rows)}
+    lines = [{"": columns[k]} | {str(i): row.get(k) for i, row in enumerate(rows)} for k in others]
+    return lines, {"": columns[first]} | heads
+
 def _write_table(rows, columns):
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+    console = Console(file=sys.stdout)
+    if not sys.stdout.isatty(): console.width = 400
+    if console.width < 14 * len(columns) and len(rows) <= 6: rows, columns = _turned(rows, columns)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for key, title in columns.items():
         numbers = any(isinstance(row.get(key), (int, float)) for row in rows)
         table.add_column(Text(title), justify="right" if numbers else "left", overflow="fold")
     for row in rows: table.add_row(*(Text(cell(row.get(k))) for k in columns))
-    console = Console(file=sys.stdout)
-    if not sys.stdout.isatty(): console.width = 400
     console.print(table)
 
 # %% ../nbs/api/cli.ipynb #write
@@ -146,9 +154,10 @@ def load_specs(
     return [as_tokenizer(spec, spec) for spec in dict.fromkeys(specs)]
 
 # %% ../nbs/api/cli.ipynb #measure-columns
-_MEASURED = {"tokenizer": "tokenizer", "kind": "kind", "vocab_size": "vocabulary", "words": "words", "tokens": "tokens",
-             "fertility": "tokens/word", "compression": "code points/token", "graphemes_per_token": "graphemes/token",
-             "bytes_per_token": "bytes/token", "unknown": "unknown", "whole": "whole words", "lossless": "lossless"}
+_MEASURED = {"what": "tokenizer", "vocab_size": "entries", "words": "words", "tokens": "tokens",
+             "fertility": "tokens per word", "compression": "code points per token",
+             "graphemes_per_token": "graphemes per token", "bytes_per_token": "bytes per token",
+             "unknown": "unknown", "whole": "whole words", "lossless": "lossless"}
 
 def _total(files):
     "The bytes of all files; None with standard input."
@@ -179,7 +188,7 @@ def _measure_each(files, adapters, normalizer):
             done += _total([file]) or 0
 
 # %% ../nbs/api/cli.ipynb #measure
-@app.command("measure", no_args_is_help=True)
+@app.command("measure")
 def measure_files(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="UTF-8 text, also .gz; - is standard input.")],
     tokenizer: Specs,
@@ -201,7 +210,8 @@ def measure_files(
         _check(files)
         found = list(_measure_each(files, adapters, normalizer))
     rows = [{"file": f, **m.figures(), "normalizer": normalizer, "caveats": m.caveats} for f, m in found]
-    write(rows, {"file": "file"} | _MEASURED, kind)
+    people = [r | {"what": r["tokenizer"] + (f" on {r['file']}" if len(files) > 1 else "")} for r in rows]
+    write(rows if kind in ("json", "csv") else people, _MEASURED, kind)
     _notes([f"{f}, {m.tokenizer}: {line}" for f, m in found for line in m.caveats] + [size_warning(adapters)])
 
 # %% ../nbs/api/cli.ipynb #notes
@@ -246,7 +256,7 @@ def _tax_rows(lengths, tax, long):
         else: yield head | {f"tokens {t}": n for t, n, _ in each} | {t: p for t, _, p in each}
 
 # %% ../nbs/api/cli.ipynb #tax
-@app.command("tax", no_args_is_help=True)
+@app.command("tax")
 def tax_files(
     sources: Annotated[list[str], typer.Argument(metavar="PARALLEL...", help=
         "A table (.parquet, .tsv, .csv) with a column a language, a folder with a file a language, or flores, cldr, story.")],
@@ -282,7 +292,7 @@ def explain(
     if isinstance(error, (KeyboardInterrupt, typer.Abort)): return 130, "interrupted"
     if hasattr(error, "format_message"):
         path = getattr(getattr(error, "ctx", None), "command_path", "tfs")
-        return 2, f"{error.format_message()} See {path} --help."
+        return 2, f"{error.format_message().rstrip('.')}. See {path} --help."
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, ValueError): return 2, text
     kind = "" if isinstance(error, (OSError, RuntimeError)) else f"{type(error).__name__}: "

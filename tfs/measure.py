@@ -150,6 +150,7 @@ def token_tax(
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 import regex
 
@@ -158,15 +159,23 @@ from .graphemes import GRAPHEME
 from .reading import cut_blocks
 
 # %% ../nbs/api/measure.ipynb #words
-_CACHE = 200_000 # words
-_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
-                          r"\p{Javanese}\p{Balinese}]")
+_CACHE = 50_000 # words
+_CLUSTER = r"\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=Prepend}\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{RI}\u200d"
+_SCRIPTS = (r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+            r"\p{Javanese}\p{Balinese}")
+_SPECIAL = regex.compile(rf"^[^\n{_CLUSTER}{_SCRIPTS}]*+[{_CLUSTER}{_SCRIPTS}][^\n]*+", regex.M)
+_UNSPACED = regex.compile(f"[{_SCRIPTS}]")
 _ACROSS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}\u200d]|.*\p{GCB=Prepend}$", regex.DOTALL)
 
+# %% ../nbs/api/measure.ipynb #look
 def _look(word):
-    "Graphemes, letters of scripts without spaces, and whether a cluster reaches across its ends."
-    if word.isascii(): return len(word), 0, False
-    return len(GRAPHEME.findall(word)), len(_UNSPACED.findall(word)), bool(_ACROSS.match(word))
+    "What a word has less of graphemes than of code points, its letters of scripts without spaces, whether a cluster may cross an end."
+    return len(word) - len(GRAPHEME.findall(word)), len(_UNSPACED.findall(word)), bool(_ACROSS.match(word))
+
+def _crossing(block, seen):
+    "How many graphemes a block has less than its words and spaces apart."
+    less = sum(seen[word][0] for word in block.split() if word in seen)
+    return len(block) - block.count("\r\n") - less - len(GRAPHEME.findall(block))
 
 # %% ../nbs/api/measure.ipynb #text-counts
 class _TextCounts:
@@ -179,17 +188,22 @@ class _TextCounts:
         "Add blocks; gives how often each word occurs in them."
         counts = Counter()
         for block in blocks: counts.update(block.split())
-        if len(self.seen) > _CACHE: self.seen.clear()
-        looks = [(self.seen.get(w) or self.seen.setdefault(w, _look(w)), n) for w, n in counts.items()]
         self.words += counts.total()
-        self.characters += (length := sum(map(len, blocks)))
         self.bytes += sum(len(_utf8(block)) for block in blocks)
-        self.unspaced += sum(look[1] * n for look, n in looks)
-        if any(look[2] for look, _ in looks): self.graphemes += sum(len(GRAPHEME.findall(b)) for b in blocks)
-        else:
-            spaces = length - sum(len(w) * n for w, n in counts.items())
-            self.graphemes += sum(look[0] * n for look, n in looks) + spaces - sum(b.count("\r\n") for b in blocks)
+        self.characters += sum(map(len, blocks))
+        self.graphemes += sum(len(block) - block.count("\r\n") for block in blocks)
+        self._special(_SPECIAL.findall("\n".join(counts)), counts, blocks)
         return counts
+
+    def _special(self, words, counts, blocks):
+        "Add what some words have that the others haven't."
+        if len(self.seen) > _CACHE: self.seen.clear()
+        self.seen.update((word, _look(word)) for word in words if word not in self.seen)
+        looks = [(*self.seen[word], counts[word]) for word in words]
+        self.graphemes -= sum(less * n for less, _, _, n in looks)
+        self.unspaced += sum(letters * n for _, letters, _, n in looks)
+        odd = {word for word, look in zip(words, looks) if look[2]}
+        if odd: self.graphemes -= sum(_crossing(b, self.seen) for b in blocks if not odd.isdisjoint(b.split()))
 
 # %% ../nbs/api/measure.ipynb #utf8
 def _utf8(text):
@@ -213,9 +227,10 @@ class _TokenCounts:
         self.tokens += sum(map(len, cuts))
         for cut, block in zip(cuts, blocks): self._unknown(*self.adapter.unknown(cut, block))
         self.lossless = self.lossless and self.adapter.decode(cuts) == blocks
-        if len(self.whole) > _CACHE: self.whole.clear()
-        self._try([w for w in counts if w not in self.whole and (self.pieces is None or w in self.pieces)])
-        self.whole_words += sum(n for w, n in counts.items() if self.whole.get(w))
+        if len(self.whole) > _CACHE and self.pieces is None: self.whole.clear()
+        words = counts if self.pieces is None else self.pieces.intersection(counts)
+        self._try([word for word in words if word not in self.whole])
+        self.whole_words += sum(counts[word] for word in words if self.whole[word])
 
     def _unknown(self, tokens, characters):
         "Add what a block has of the unknown; one that can't be told makes the sum unknown."
@@ -225,10 +240,10 @@ class _TokenCounts:
 
     def _try(self, words):
         "Find out which words are one token."
+        self.whole.update(dict.fromkeys(words, False))
         for texts in (words, [" " + w for w in words]):
             for word, text, cut in zip(words, texts, self.adapter.encode(texts) if texts else []):
-                one = len(cut) == 1 and not self.adapter.unknown(cut, text)[0]
-                self.whole[word] = self.whole.get(word, False) or one
+                self.whole[word] |= len(cut) == 1 and not self.adapter.unknown(cut, text)[0]
 
 # %% ../nbs/api/measure.ipynb #batches
 def _batches(blocks, size=16):
@@ -247,6 +262,15 @@ def _normalizer(
     if (name := normalizer or "none") in NORMALIZERS: return NORMALIZERS[name]
     raise MeasureError(f"no normalizer is called {normalizer!r}: there are {', '.join(NORMALIZERS)}")
 
+def _beside(work, items):
+    "Call `work` with each item in a second thread, while this one makes the next."
+    with ThreadPoolExecutor(1) as pool:
+        running = None
+        for item in items:
+            if running: running.result()
+            running = pool.submit(work, *item)
+        if running: running.result()
+
 # %% ../nbs/api/measure.ipynb #measure-all
 def measure_all(
     tokenizers: Iterable, # anything that `as_tokenizer` takes
@@ -256,9 +280,10 @@ def measure_all(
     "Measure tokenizers on a text of any length in one pass."
     normal, text = _normalizer(normalizer), _TextCounts()
     each = [_TokenCounts(as_tokenizer(t)) for t in tokenizers]
-    for batch in _batches(map(normal, cut_blocks(chunks))):
-        counts = text.add(batch)
+    def feed(batch, counts):
         for tokens in each: tokens.add(batch, counts)
+    batches = _batches(map(normal, cut_blocks(chunks)))
+    _beside(feed, ((batch, text.add(batch)) for batch in batches))
     shared = {k: v for k, v in vars(text).items() if k != "seen"}
     return [Measurement(t.adapter.name, t.adapter.kind, t.adapter.vocab_size, **shared,
                         **{k: v for k, v in vars(t).items() if k not in ("adapter", "whole", "pieces")})
