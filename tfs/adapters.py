@@ -32,6 +32,7 @@ class Adapter:
     decode: Callable # list of cuts -> list of texts
     unknown: Callable = _nothing_unknown # (cut, text) -> unknown tokens, code points in them or None
     pieces: Callable | None = None # () -> set of all texts, stripped, that can be one token
+    threads: bool = False # whether several threads may use it at once
 
     def count(self,
         text: str, # any text
@@ -79,7 +80,7 @@ def _from_hf(tokenizer, name):
                    lambda texts: cut(texts, add_special_tokens=False),
                    lambda cuts: tok.decode_batch([c.ids for c in cuts], skip_special_tokens=False),
                    _nothing_unknown if unknown is None else _hf_unknown(unknown),
-                   None if tok.normalizer else lambda: _hf_pieces(tok))
+                   None if tok.normalizer else lambda: _hf_pieces(tok), threads=True)
 
 # %% ../nbs/api/adapters.ipynb #transformers
 def _from_transformers(tokenizer, name):
@@ -100,7 +101,7 @@ def _from_tiktoken(encoding, name):
     text = lambda ids: encoding.decode_bytes(ids).decode("utf-8", errors="replace")
     pieces = lambda: {t.decode("utf-8", "replace").strip() for t in encoding.token_byte_values()}
     return Adapter(name or encoding.name, "BPE", encoding.n_vocab, encoding.encode_ordinary_batch,
-                   lambda cuts: list(map(text, cuts)), pieces=pieces)
+                   lambda cuts: list(map(text, cuts)), pieces=pieces, threads=True)
 
 # %% ../nbs/api/adapters.ipynb #spm
 def _spm_kind(processor):

@@ -148,7 +148,7 @@ def token_tax(
 
 # %% ../nbs/api/measure.ipynb #imports
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -221,22 +221,23 @@ class _TokenCounts:
         self.tokens = self.unknown_tokens = self.whole_words = 0
         self.unknown_characters, self.lossless = 0, True
 
-    def add(self, blocks, counts):
-        "Add blocks whose words have been counted."
+    def cut(self, blocks):
+        "Tokens, unknown tokens, code points in them, whether decoding gives the blocks back."
         cuts = self.adapter.encode(blocks)
-        self.tokens += sum(map(len, cuts))
-        for cut, block in zip(cuts, blocks): self._unknown(*self.adapter.unknown(cut, block))
-        self.lossless = self.lossless and self.adapter.decode(cuts) == blocks
+        unknown, lost = zip(*map(self.adapter.unknown, cuts, blocks))
+        back = self.lossless and self.adapter.decode(cuts) == blocks
+        return sum(map(len, cuts)), sum(unknown), None if None in lost else sum(lost), back
+
+    def add(self, counts, tokens, unknown, lost, back):
+        "Add what was cut, and the words that are kept whole."
+        self.tokens += tokens
+        self.unknown_tokens += unknown
+        self.unknown_characters = None if None in (lost, self.unknown_characters) else self.unknown_characters + lost
+        self.lossless = self.lossless and back
         if len(self.whole) > _CACHE and self.pieces is None: self.whole.clear()
         words = counts if self.pieces is None else self.pieces.intersection(counts)
         self._try([word for word in words if word not in self.whole])
         self.whole_words += sum(counts[word] for word in words if self.whole[word])
-
-    def _unknown(self, tokens, characters):
-        "Add what a block has of the unknown; one that can't be told makes the sum unknown."
-        self.unknown_tokens += tokens
-        both = self.unknown_characters is not None and characters is not None
-        self.unknown_characters = self.unknown_characters + characters if both else None
 
     def _try(self, words):
         "Find out which words are one token."
@@ -262,14 +263,19 @@ def _normalizer(
     if (name := normalizer or "none") in NORMALIZERS: return NORMALIZERS[name]
     raise MeasureError(f"no normalizer is called {normalizer!r}: there are {', '.join(NORMALIZERS)}")
 
-def _beside(work, items):
-    "Call `work` with each item in a second thread, while this one makes the next."
-    with ThreadPoolExecutor(1) as pool:
-        running = None
-        for item in items:
-            if running: running.result()
-            running = pool.submit(work, *item)
-        if running: running.result()
+# %% ../nbs/api/measure.ipynb #cuts
+def _cuts(each, items):
+    "For each (blocks, word counts): the counts, and what every tokenizer makes of the blocks."
+    def work(blocks): return [tokens.cut(blocks) for tokens in each]
+    if not all(tokens.adapter.threads for tokens in each):
+        yield from ((counts, work(blocks)) for blocks, counts in items)
+        return
+    with ThreadPoolExecutor(2) as pool:
+        running = deque()
+        for blocks, counts in items:
+            running.append((counts, pool.submit(work, blocks)))
+            if len(running) > 2: yield running[0][0], running.popleft()[1].result()
+        yield from ((counts, future.result()) for counts, future in running)
 
 # %% ../nbs/api/measure.ipynb #measure-all
 def measure_all(
@@ -280,10 +286,9 @@ def measure_all(
     "Measure tokenizers on a text of any length in one pass."
     normal, text = _normalizer(normalizer), _TextCounts()
     each = [_TokenCounts(as_tokenizer(t)) for t in tokenizers]
-    def feed(batch, counts):
-        for tokens in each: tokens.add(batch, counts)
     batches = _batches(map(normal, cut_blocks(chunks)))
-    _beside(feed, ((batch, text.add(batch)) for batch in batches))
+    for counts, cuts in _cuts(each, ((batch, text.add(batch)) for batch in batches)):
+        for tokens, cut in zip(each, cuts): tokens.add(counts, *cut)
     shared = {k: v for k, v in vars(text).items() if k != "seen"}
     return [Measurement(t.adapter.name, t.adapter.kind, t.adapter.vocab_size, **shared,
                         **{k: v for k, v in vars(t).items() if k not in ("adapter", "whole", "pieces")})

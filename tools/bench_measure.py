@@ -21,11 +21,18 @@ from tfs.adapters import as_tokenizer  # noqa: E402
 from tfs.parallel import flores  # noqa: E402
 from tfs.pretrained import load_tokenizer  # noqa: E402
 
+# Linux hands a parent's ru_maxrss on to its child; VmHWM is the process's own
 PROBE = """
 import resource, runpy, sys
+from pathlib import Path
 sys.argv = ["tfs", "measure", sys.argv[1], "-t", sys.argv[2], "--csv"]
 try: runpy.run_module("tfs", run_name="__main__")
-finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+finally:
+    status = Path("/proc/self/status")
+    unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
+    if status.exists(): peak = int(status.read_text().split("VmHWM:")[1].split()[0]) >> 10
+    print(peak, file=sys.stderr)
 """
 
 
@@ -52,8 +59,8 @@ def measure_all(path, spec):
     done = subprocess.run([sys.executable, "-c", PROBE, str(path), spec], cwd=ROOT, capture_output=True, text=True,
                           encoding="utf-8", check=True)
     head, row = (line.split(",") for line in done.stdout.splitlines()[:2])
-    unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
-    return time.perf_counter() - start, int(row[head.index("tokens")]), int(done.stderr.split()[-1]) // unit
+    peak = int(done.stderr.split()[-1])
+    return time.perf_counter() - start, int(row[head.index("tokens")]), peak
 
 
 def main():
