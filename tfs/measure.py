@@ -159,18 +159,20 @@ from .graphemes import GRAPHEME
 from .reading import cut_blocks
 
 # %% ../nbs/api/measure.ipynb #words
-_CACHE = 50_000 # words
+_CACHE = 200_000 # words
 _CLUSTER = r"\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=Prepend}\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{RI}\u200d"
 _SCRIPTS = (r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
             r"\p{Javanese}\p{Balinese}")
 _SPECIAL = regex.compile(rf"^[^\n{_CLUSTER}{_SCRIPTS}]*+[{_CLUSTER}{_SCRIPTS}][^\n]*+", regex.M)
-_UNSPACED = regex.compile(f"[{_SCRIPTS}]")
+_UNSPACED, _CLUSTERED = regex.compile(f"[{_SCRIPTS}]+"), regex.compile(f"[{_CLUSTER}]")
 _ACROSS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}\u200d]|.*\p{GCB=Prepend}$", regex.DOTALL)
 
 # %% ../nbs/api/measure.ipynb #look
 def _look(word):
-    "What a word has less of graphemes than of code points, its letters of scripts without spaces, whether a cluster may cross an end."
-    return len(word) - len(GRAPHEME.findall(word)), len(_UNSPACED.findall(word)), bool(_ACROSS.match(word))
+    "Code points more than graphemes, letters of scripts without spaces, whether a cluster may cross an end."
+    unspaced = sum(map(len, _UNSPACED.findall(word)))
+    if not _CLUSTERED.search(word): return 0, unspaced, False
+    return len(word) - len(GRAPHEME.findall(word)), unspaced, bool(_ACROSS.match(word))
 
 def _crossing(block, seen):
     "How many graphemes a block has less than its words and spaces apart."
@@ -182,7 +184,7 @@ class _TextCounts:
     "What a text has, whatever tokenizer reads it."
     def __init__(self):
         self.words = self.characters = self.graphemes = self.bytes = self.unspaced = 0
-        self.seen = {}
+        self.known, self.special = set(), {}
 
     def add(self, blocks):
         "Add blocks; gives how often each word occurs in them."
@@ -192,18 +194,25 @@ class _TextCounts:
         self.bytes += sum(len(_utf8(block)) for block in blocks)
         self.characters += sum(map(len, blocks))
         self.graphemes += sum(len(block) - block.count("\r\n") for block in blocks)
-        self._special(_SPECIAL.findall("\n".join(counts)), counts, blocks)
+        self._look_at(counts.keys())
+        self._special(counts, blocks)
         return counts
 
-    def _special(self, words, counts, blocks):
+    def _look_at(self, words):
+        "Find the special ones among new words."
+        if len(self.known) > _CACHE: self.known.clear(); self.special.clear()
+        new = words - self.known
+        self.known |= new
+        self.special.update((word, _look(word)) for word in _SPECIAL.findall("\n".join(new)))
+
+    def _special(self, counts, blocks):
         "Add what some words have that the others haven't."
-        if len(self.seen) > _CACHE: self.seen.clear()
-        self.seen.update((word, _look(word)) for word in words if word not in self.seen)
-        looks = [(*self.seen[word], counts[word]) for word in words]
+        words = self.special.keys() & counts.keys()
+        looks = [(*self.special[word], counts[word]) for word in words]
         self.graphemes -= sum(less * n for less, _, _, n in looks)
         self.unspaced += sum(letters * n for _, letters, _, n in looks)
         odd = {word for word, look in zip(words, looks) if look[2]}
-        if odd: self.graphemes -= sum(_crossing(b, self.seen) for b in blocks if not odd.isdisjoint(b.split()))
+        if odd: self.graphemes -= sum(_crossing(b, self.special) for b in blocks if not odd.isdisjoint(b.split()))
 
 # %% ../nbs/api/measure.ipynb #utf8
 def _utf8(text):
@@ -289,7 +298,7 @@ def measure_all(
     batches = _batches(map(normal, cut_blocks(chunks)))
     for counts, cuts in _cuts(each, ((batch, text.add(batch)) for batch in batches)):
         for tokens, cut in zip(each, cuts): tokens.add(counts, *cut)
-    shared = {k: v for k, v in vars(text).items() if k != "seen"}
+    shared = {k: v for k, v in vars(text).items() if k not in ("known", "special")}
     return [Measurement(t.adapter.name, t.adapter.kind, t.adapter.vocab_size, **shared,
                         **{k: v for k, v in vars(t).items() if k not in ("adapter", "whole", "pieces")})
             for t in each]
