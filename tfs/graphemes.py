@@ -21,7 +21,9 @@ _EXTEND = r"(?:(?!\u200c)[\p{GCB=Extend}\u200d])*"
 # %% ../nbs/api/graphemes.ipynb #pattern
 _PREPEND, _REST = r"\p{GCB=Prepend}*", r"[\p{GCB=Extend}\p{GCB=SpacingMark}\u200d]*+"
 _JOINED = rf"(?:{_PREPEND}[{_CONSONANT}]{_EXTEND}?[{_VIRAMA}]{_EXTEND}(?=[{_CONSONANT}]))*+"
-GRAPHEME = regex.compile(rf"{_JOINED}(?:{_PREPEND}[{_CONSONANT}]{_REST}|\X)")
+_SIMPLE = (r"[^\p{GCB=Control}\p{GCB=CR}\p{GCB=LF}\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{GCB=LV}\p{GCB=LVT}"
+           r"\p{GCB=Prepend}\p{GCB=Regional_Indicator}\p{Extended_Pictographic}]")
+GRAPHEME = regex.compile(rf"{_JOINED}(?:{_PREPEND}{_SIMPLE}{_REST}|\X)")
 
 # %% ../nbs/api/graphemes.ipynb #graphemes
 def graphemes(
