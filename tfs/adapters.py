@@ -114,8 +114,8 @@ def _from_spm(processor, name):
     unknown = processor.unk_id()
     def count(cut, text):
         if unknown not in cut: return 0, 0
-        pieces = processor.encode(text, out_type="immutable_proto").pieces
-        return cut.count(unknown), sum(len(p.surface) for p in pieces if p.id == unknown)
+        pieces = processor.encode(text, out_type=str)
+        return cut.count(unknown), sum(len(p) for id, p in zip(cut, pieces) if id == unknown)
     return Adapter(name or "sentencepiece", _spm_kind(processor), processor.get_piece_size(),
                    lambda texts: processor.encode(texts, out_type=int),
                    lambda cuts: [processor.decode(c) for c in cuts], count)
