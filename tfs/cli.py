@@ -309,7 +309,10 @@ def run(
 ) -> int: # exit code
     "Run a command; errors become a line on standard error."
     debug = "--debug" in args
-    try: code = typer.main.get_command(app)([a for a in args if a != "--debug"] or ["--help"], prog_name="tfs", standalone_mode=False)
+    try:
+        code = typer.main.get_command(app)([a for a in args if a != "--debug"] or ["--help"], prog_name="tfs", standalone_mode=False)
+        # some versions of typer turn Ctrl-C into a code
+        if code == 130: raise KeyboardInterrupt
     except BrokenPipeError:
         # whoever read the output has closed it, and Python would complain once more at exit
         import os
