@@ -1,7 +1,7 @@
 # Everything a maintainer runs. `make help` lists the targets; `make lesson` and `make test` need only
 # Python 3.10 or newer and a package registry: they make their own environment in .venv.
 .DEFAULT_GOAL := help
-.PHONY: help lesson test site nbs run bench hooks clean
+.PHONY: help lesson test site nbs run hooks clean
 
 VENV := .venv
 ifeq ($(OS),Windows_NT)
@@ -27,7 +27,7 @@ lesson: $(READY) ## run lesson 1 and build the site with what it showed
 	@$(PY) tools/lesson.py
 
 test: $(READY) ## run everything that CI runs
-	@$(PY) tools/check.py
+	@$(PY) tools/run_checks.py
 
 site: $(READY) ## build the site from the saved outputs into _site/
 	@$(PY) tools/build_site.py
@@ -39,9 +39,6 @@ nbs: $(READY) ## export the library, tidy the notebooks, write README.md
 
 run: $(READY) ## run all notebooks and save their outputs
 	@$(PY) tools/run_notebooks.py
-
-bench: $(READY) ## measure speed beside other libraries
-	@$(PY) tools/bench.py
 
 hooks: $(READY) ## let git tidy and export before each commit
 	@git config core.hooksPath .githooks

@@ -24,6 +24,7 @@ def server(monkeypatch):
     from huggingface_hub import constants
     hub_server = Hub()
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True, raising=False)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(provide, "_ANSWERS", {})
     monkeypatch.setenv("HF_ENDPOINT", hub_server.url)
     monkeypatch.setenv("TFS_HUB_USER", "ada")

@@ -101,6 +101,22 @@ def test_mirror_and_packages_agree(monkeypatch, name):
     assert encode(one) == encode(other)
 
 
+@pytest.mark.parametrize("package", pretrained.PACKAGES[LLM_TOKENIZERS["Llama 3 (2024)"]],
+                         ids=lambda package: package.name)
+def test_both_packages_of_llama(monkeypatch, package):
+    "One carries a whole file and the other ranks; Python 3.10 has only the second."
+    try: pretrained._installed(package)
+    except provide.Unavailable as e: pytest.skip(str(e))
+    monkeypatch.setitem(pretrained.PACKAGES, "unsloth/Llama-3.2-1B", (package,))
+    tokenizer = load(monkeypatch, "packages", "llama3")
+    assert (len(ids(tokenizer, RUSSIAN)), tokenizer.get_vocab_size()) == (14, 128256)
+    assert tokenizer.encode(ENGLISH).tokens[0] == "<|begin_of_text|>"
+    if MIRROR is None: return
+    texts = [*lines_of_mirror(), *odd_texts()]
+    other = load(monkeypatch, "mirror", "llama3")
+    assert [ids(tokenizer, t) for t in texts] == [ids(other, t) for t in texts]
+
+
 @pytest.mark.parametrize("name", ["gpt2", "gpt4", "gpt4o"])
 def test_bytes_survive(monkeypatch, name):
     tokenizer = load(monkeypatch, "packages", name)
@@ -111,7 +127,7 @@ def test_tiktoken_agrees(monkeypatch):
     "The reference implementation, given the same ranks, cuts the same tokens."
     tiktoken = pytest.importorskip("tiktoken")
     monkeypatch.setenv("TFS_PROVIDER", "packages")
-    path = pretrained._package_files("Xenova/gpt-4")[0][0]
+    path = pretrained._package_files("Xenova/gpt-4")[1][0]
     known = pretrained.ENCODINGS["cl100k_base"]
     reference = tiktoken.Encoding("cl100k", pat_str=known.pattern, special_tokens=known.special,
                                   mergeable_ranks=pretrained.read_ranks(path))
@@ -121,7 +137,7 @@ def test_tiktoken_agrees(monkeypatch):
 
 
 def test_merges_are_fast_and_complete():
-    ranks = pretrained.read_ranks(pretrained._package_files("Xenova/gpt-4o")[0][0])
+    ranks = pretrained.read_ranks(pretrained._package_files("Xenova/gpt-4o")[1][0])
     start = time.perf_counter()
     merges = pretrained.merges_from_ranks(ranks)
     assert time.perf_counter() - start < 8
@@ -155,7 +171,7 @@ def test_no_room_for_the_cache(monkeypatch, tmp_path):
 
 
 def test_rank_file_under_any_name(tmp_path):
-    source = pretrained._package_files("Xenova/gpt-4")[0][0]
+    source = pretrained._package_files("Xenova/gpt-4")[1][0]
     copy = tmp_path/"my copy.tiktoken"
     copy.write_bytes(gzip.decompress(source.read_bytes()))
     assert len(ids(load_tokenizer(str(copy)), RUSSIAN)) == 19
@@ -168,9 +184,29 @@ def test_bad_rank_file(tmp_path, text, message):
     with pytest.raises(ValueError, match=message): load_tokenizer(str(tmp_path/"bad.tiktoken"))
 
 
+def test_cut_short_rank_file(tmp_path):
+    whole = pretrained._package_files("Xenova/gpt-4")[1][0].read_bytes()
+    (tmp_path/"cut.tiktoken.gz").write_bytes(whole[:9999])
+    with pytest.raises(ValueError, match="cut.tiktoken.gz: "):
+        load_tokenizer(str(tmp_path/"cut.tiktoken.gz"))
+
+
 def test_tokenizer_file_by_path(tmp_path, monkeypatch):
     load(monkeypatch, "packages", "gpt2").save(str(tmp_path/"mine.json"))
     assert load_tokenizer(str(tmp_path/"mine.json")).get_vocab_size() == 50257
+
+
+@pytest.mark.parametrize("ignore_merges, cuts", [
+    (False, [["a", "bc"], ["a", "a", "bc", "c"]]), (True, [["abc"], ["a", "a", "bc", "c"]])])
+def test_a_file_keeps_its_own_rules(tmp_path, ignore_merges, cuts):
+    "Merges are replayed by rank; a known word is whole only where the file says so."
+    from tokenizers import Tokenizer, models
+    vocab = {t: i for i, t in enumerate(["a", "b", "c", "bc", "ab", "abc"])}
+    merges = [("b", "c"), ("a", "b"), ("ab", "c")]
+    model = models.BPE(vocab=vocab, merges=merges, ignore_merges=ignore_merges)
+    Tokenizer(model).save(str(tmp_path/"mine.json"))
+    tokenizer = load_tokenizer(str(tmp_path/"mine.json"))
+    assert [tokenizer.encode(t).tokens for t in ("abc", "aabcc")] == cuts
 
 
 @pytest.mark.parametrize("name, near", [
@@ -235,8 +271,8 @@ def test_broken_mirror_is_an_error(monkeypatch, tmp_path):
 
 def test_another_version_of_a_package(monkeypatch, tmp_path):
     (tmp_path/"o200k_base.tiktoken.gz").write_bytes(gzip.compress(b"YQ== 0\n"))
-    monkeypatch.setattr(pretrained, "_package_files",
-                        lambda repo: ([tmp_path/"o200k_base.tiktoken.gz"], "bpe-openai 99"))
+    monkeypatch.setattr(pretrained, "_installed",
+                        lambda package: ([tmp_path/"o200k_base.tiktoken.gz"], "bpe-openai 99"))
     with pytest.raises(TokenizerUnavailable, match="bpe-openai 99 is another file"):
         load(monkeypatch, "packages", "gpt4o")
 
@@ -248,7 +284,7 @@ def test_available(monkeypatch):
     monkeypatch.delenv("TFS_MIRROR", raising=False)
     assert set(pretrained.available().provider) <= {"hub", "packages"}
     monkeypatch.setattr(pretrained, "distribution", missing)
-    assert pretrained.available(["a/b"]).provider.tolist() == [None]
+    assert pretrained.available(["gpt2", "a/b"]).provider.tolist() == [None, None]
 
 
 def test_no_paths_in_the_table():

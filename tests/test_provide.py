@@ -24,6 +24,7 @@ def server(monkeypatch, tmp_path):
     monkeypatch.setattr(provide, "_ANSWERS", {})
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path/"hub"))
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True, raising=False)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     monkeypatch.setenv("TFS_CACHE", str(tmp_path/"tfs"))
     for name in ("TFS_MIRROR", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_TOKEN"):
@@ -64,7 +65,8 @@ def test_url_then_cache(server, tmp_path, capsys):
 
 @pytest.mark.parametrize("fault, pin, message", [
     ("cut", None, "50000 of 100000 bytes"), (404, None, "not found"),
-    (429, None, "too many requests"), (503, None, "the server failed"), (None, "0" * 64, "not what is pinned")])
+    (429, None, "too many requests"),
+    (503, None, "the server failed"), (None, "0" * 64, "not what is pinned")])
 def test_a_failed_download_leaves_nothing(server, tmp_path, fault, pin, message):
     server.faults = {"cut" if fault == "cut" else "/raw/": fault} if fault else {}
     with pytest.raises(Unavailable, match=message):

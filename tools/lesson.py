@@ -1,6 +1,7 @@
 """Run lesson 1 from start to end and build the site with what it showed.
 
-TFS_DATA chooses the corpus (sample, tatoeba, or a folder), TFS_MIRROR a folder to take downloads from.
+TFS_DATA chooses the corpus (sample, tatoeba, or a folder); TFS_MIRROR names a folder that has what
+would be downloaded.
 """
 import os
 import subprocess

@@ -1,7 +1,7 @@
 """Write README.md from nbs/index.ipynb; `--check` compares and changes nothing.
 
-What a reader of GitHub can't follow is mended: a link to a notebook goes to its page on the site, a link into
-the repository becomes a relative one. The other way round there is one source for both pages.
+What a reader of GitHub can't follow is mended: a link to a notebook goes to its page on the site, a
+link into the repository becomes a relative one.
 """
 import json
 import re
@@ -27,7 +27,8 @@ def cell_text(cell):
     if cell["cell_type"] == "markdown": return re.sub(r"^:::.*\n?", "", source, flags=re.M).strip()
     if HIDE.search(source): return ""
     code = re.sub(r"^#\|.*\n?", "", source, flags=re.M).strip()
-    shown = f"```python\n{code}\n```" if not re.search(r"^#\|\s*echo:\s*false", source, re.M) else ""
+    silent = re.search(r"^#\|\s*echo:\s*false", source, re.M)
+    shown = "" if silent else f"```python\n{code}\n```"
     return "\n\n".join(filter(None, [shown, *map(output, cell["outputs"])]))
 
 
@@ -42,7 +43,8 @@ def readme():
     cfg = settings()
     nb = json.loads((NBS/"index.ipynb").read_text(encoding="utf-8"))
     parts = [text for cell in nb["cells"] if (text := links(cell_text(cell), cfg))]
-    read = f"**[Read the course]({site(cfg)})** · [Changes](CHANGELOG.md) · [Contribute](CONTRIBUTING.md)"
+    read = (f"**[Read the course]({site(cfg)})** · [Changes](CHANGELOG.md) · "
+            "[Contribute](CONTRIBUTING.md)")
     note = "<!-- Written by `make nbs` from nbs/index.ipynb; change that. -->"
     return "\n\n".join([note, parts[0], read, *parts[1:]]) + "\n"
 

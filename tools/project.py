@@ -1,4 +1,4 @@
-"""The project's names and places, read from settings.ini; shared by the maintainers' scripts and the tests."""
+"""The names in settings.ini and the places of notebooks, for the maintainers' scripts and tests."""
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -37,7 +37,8 @@ def site(cfg, place=""):
 
 def colab(cfg, place):
     "The address that opens a notebook of the repository in Colab."
-    return f"https://colab.research.google.com/github/{cfg['user']}/{cfg['repo']}/blob/{cfg['branch']}/{place}"
+    repository = f"{cfg['user']}/{cfg['repo']}"
+    return f"https://colab.research.google.com/github/{repository}/blob/{cfg['branch']}/{place}"
 
 
 def kaggle(cfg, place):

@@ -202,7 +202,7 @@ def run_one(path, args):
     except CellExecutionError as e: return [f"{path}: {settle(str(e))}"]
     new, seconds = tidy(new), time.perf_counter() - start
     print(f"{path.as_posix()}: {seconds:.1f} s, {peak / 2**20:.0f} MB", flush=True)
-    wrong = list(machine_paths(new, path.as_posix()))
+    wrong = [] if args.any_path else list(machine_paths(new, path.as_posix()))
     if args.check: return wrong + list(differences(old, new, path.as_posix()))
     if not wrong: save(new, args.to/path.name if args.to else path)
     return wrong
@@ -225,6 +225,7 @@ def main():
     parser.add_argument("--to", type=Path, help="save the executed copies in this folder")
     parser.add_argument("--check", action="store_true", help="compare and change nothing")
     parser.add_argument("--clean", action="store_true", help="run nothing")
+    parser.add_argument("--any-path", action="store_true", help="outputs may show folders")
     parser.add_argument("--timeout", type=int, default=1200, help="seconds for one cell (1200)")
     args = parser.parse_args()
     work = clean_one if args.clean else run_one

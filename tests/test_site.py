@@ -1,0 +1,313 @@
+"""The built site: what its files say, and what a browser makes of them.
+
+TFS_SITE names a site that is already built; without it one is built here from the saved outputs.
+"""
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from conftest import ROOT
+from finish_site import IMPORTS, finish_page
+from project import NBS, lessons, notebooks, settings, site
+
+CFG = settings()
+CHROMIUM = next(filter(None, map(shutil.which, (
+    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"))), None)
+CHROMEDRIVER = shutil.which("chromedriver")
+PAGES = [p.relative_to(NBS).with_suffix(".html").as_posix() for p in notebooks()]
+LESSON_PAGES = [p.relative_to(NBS).with_suffix(".html").as_posix() for p in lessons()]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    "The folder of the built site."
+    if os.environ.get("TFS_SITE"): return ROOT/os.environ["TFS_SITE"]
+    out = tmp_path_factory.mktemp("site")/"_site"
+    build = [sys.executable, str(ROOT/"tools"/"build_site.py"), "--out", str(out)]
+    subprocess.run(build, check=True)
+    return out
+
+
+class Page(HTMLParser):
+    "What a page has: ids, links, things that it loads, its text, and images without words."
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.ids, self.links, self.loads, self.text, self.mute = set(), [], [], [], []
+        self.silent = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.ids |= {attrs[k] for k in ("id", "name") if attrs.get(k)}
+        self.silent += tag in ("script", "style")
+        if tag == "a" and "href" in attrs: self.links.append(attrs["href"])
+        if attrs.get("src"): self.loads.append(attrs["src"])
+        if tag == "link" and attrs.get("rel") != "canonical": self.loads.append(attrs["href"])
+        is_image = tag == "img" or attrs.get("role") == "img"
+        named = attrs.get("alt") or attrs.get("aria-label")
+        if is_image and not named: self.mute.append((tag, attrs))
+
+    def handle_endtag(self, tag): self.silent -= tag in ("script", "style")
+
+    def handle_data(self, data):
+        if not self.silent: self.text.append(data)
+
+
+@pytest.fixture(scope="session")
+def pages(folder):
+    "Every page of the site by its place."
+    found = {p.relative_to(folder).as_posix(): p for p in sorted(folder.rglob("*.html"))}
+    return {name: Page(path.read_text(encoding="utf-8")) for name, path in found.items()
+            if not name.startswith("site_libs/")}
+
+
+def test_every_notebook_has_its_page(pages): assert set(PAGES) <= set(pages)
+
+
+def test_no_directive_reaches_a_reader(pages):
+    for name, page in pages.items(): assert "#|" not in "".join(page.text), name
+
+
+def test_nothing_foreign_is_loaded(folder, pages):
+    for name, page in pages.items():
+        assert not [link for link in page.loads if re.match(r"(?:[a-z]+:)?//", link)], name
+    for path in folder.rglob("*.css"):
+        style = path.read_text(encoding="utf-8")
+        foreign = r"(?:@import|url\()\s*[\"']?(?:url\()?[\"']?(?:https?:)?//"
+        assert not re.search(foreign, style), path
+
+
+def target(page, link):
+    "The file of the site that a link leads to, and the anchor in it; None for other sites."
+    parts = urlsplit(link)
+    if parts.scheme or parts.netloc: return None
+    place = os.path.normpath(os.path.join(os.path.dirname(page), unquote(parts.path))) \
+        if parts.path else page
+    return place.replace(os.sep, "/"), unquote(parts.fragment)
+
+
+def test_links_anchors_and_files_exist(folder, pages):
+    broken = []
+    for name, page in pages.items():
+        for link in page.links + page.loads:
+            if not link or link.startswith("data:") or not (found := target(name, link)): continue
+            path, anchor = folder/found[0], found[1]
+            if path.is_dir(): path, found = path/"index.html", (found[0] + "/index.html", anchor)
+            known = pages.get(os.path.normpath(found[0]).replace(os.sep, "/"))
+            if not path.exists() or (anchor and known and anchor not in known.ids):
+                broken.append(f"{name}: {link}")
+    assert not broken
+
+
+def test_links_into_the_published_site_are_local(pages):
+    for name, page in pages.items():
+        assert not [link for link in page.links if link.startswith(site(CFG))], name
+
+
+def test_figures_have_words(pages):
+    for name, page in pages.items(): assert not page.mute, name
+
+
+@pytest.mark.parametrize("name", LESSON_PAGES)
+def test_lesson_page_has_what_a_reader_needs(folder, pages, name):
+    text = (folder/name).read_text(encoding="utf-8")
+    assert re.search(r'<h1 class="title">[^<]+', text) and '<div class="description">' in text
+    place = f"nbs/{name[:-5]}.ipynb"
+    links = pages[name].links
+    assert [x for x in links if "colab.research.google.com" in x and x.endswith(place)]
+    assert [x for x in links if "kaggle.com/kernels" in x and x.endswith(place)]
+    assert Path(name).with_suffix(".ipynb").name in links and "../index.html#lessons" in links
+    json.loads((folder/name).with_suffix(".ipynb").read_text(encoding="utf-8"))
+    assert any("/edit/" in x for x in links) and "page-navigation" in text
+    assert "code-copy-button" in text and "<math" in text and "\\(" not in text
+    assert "<unk>" in "".join(pages[name].text)
+
+
+def test_pages_say_what_they_are(folder, pages):
+    listed = (folder/"sitemap.xml").read_text(encoding="utf-8")
+    for name in pages:
+        text = (folder/name).read_text(encoding="utf-8")
+        for key in ("og:title", "og:description", "og:image"): assert f'property="{key}"' in text
+        assert f"<loc>{site(CFG, name)}</loc>" in listed
+        image = re.search(r'property="og:image" content="([^"]+)"', text)[1]
+        assert (folder/image.removeprefix(site(CFG))).stat().st_size > 1000
+    assert site(CFG, "lessons/bpe.ipynb") in (folder/"llms.txt").read_text(encoding="utf-8")
+
+
+def test_search_knows_the_lesson(folder):
+    entries = json.loads((folder/"search.json").read_text(encoding="utf-8"))
+    assert any("lessons/bpe.html" in e["href"] and "union" in e["text"].lower() for e in entries)
+
+
+def test_what_an_engine_loads_from_elsewhere_is_taken_out():
+    cdn = "https://cdn.example/x"
+    text = (f'<head><title>A – B</title><script src="{cdn}.js" defer></script>'
+            f"<link rel='preconnect' href='//cdn.example'><link href='{cdn}.css' rel='stylesheet'>"
+            "<script type='application/javascript'>define('jquery', [],function() {return 1;})"
+            '</script><script src="own.js"></script></head><body class="x">'
+            r'<span class="math inline">\(K N^\beta\)</span></body>')
+    done = finish_page(text, "api/env.html", CFG)
+    assert "cdn.example" not in done and "jquery" not in done and 'src="own.js"' in done
+    assert '<math alttext="K N^\\beta"' in done and 'href="../favicon.svg"' in done
+
+
+@pytest.mark.parametrize("rule", [
+    "@import url(https://fonts.example/css2?family=A:wght@0,400;0,700&display=swap);",
+    '@import "//fonts.example/a.css" screen;', "@import url('https://fonts.example/a;b.css');"])
+def test_fonts_from_elsewhere_are_taken_out_of_styles(rule):
+    assert IMPORTS.sub("", f"{rule}:root{{--a:b}}") == ":root{--a:b}"
+    assert IMPORTS.sub("", '@import url("own.css");') == '@import url("own.css");'
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    "Serves the site below the path that it has on the web."
+    def log_message(self, *args): pass
+
+    def translate_path(self, path):
+        return super().translate_path(path.removeprefix(CFG["doc_baseurl"]))
+
+
+@pytest.fixture(scope="session")
+def server(folder):
+    "The address of the site on this machine."
+    handler = partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
+        threading.Thread(target=httpd.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{httpd.server_port}{CFG['doc_baseurl']}/"
+        httpd.shutdown()
+
+
+class Browser:
+    "Chromium, with what the tests ask of it."
+    def __init__(self, profile):
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        flags = ("headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run",
+                 "disable-background-networking", "disable-component-update", "disable-sync",
+                 "hide-scrollbars", f"user-data-dir={profile}")
+        for flag in flags: options.add_argument(f"--{flag}")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service(CHROMEDRIVER))
+        self.js, self.cdp = self.driver.execute_script, self.driver.execute_cdp_cmd
+
+    def open(self, url, width=1280, dark=False):
+        "Open a page at a width, in the mode that the system prefers."
+        self.cdp("Emulation.setDeviceMetricsOverride",
+                 dict(width=width, height=900, deviceScaleFactor=1, mobile=width < 600))
+        mode = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.cdp("Emulation.setEmulatedMedia", {"features": [mode]})
+        for log in ("browser", "performance"): self.driver.get_log(log)
+        self.driver.get(url)
+
+    def asked(self):
+        "The addresses that the page has asked for."
+        rows = [json.loads(r["message"])["message"] for r in self.driver.get_log("performance")]
+        return [r["params"]["request"]["url"] for r in rows
+                if r["method"] == "Network.requestWillBeSent"]
+
+    def complaints(self):
+        "What stands in the console."
+        return [r["message"] for r in self.driver.get_log("browser")]
+
+    def screenshot(self, path, width):
+        "The whole page, down to 12,000 pixels."
+        height = min(self.js("return document.documentElement.scrollHeight"), 12_000)
+        clip = dict(x=0, y=0, width=width, height=height, scale=1)
+        shot = self.cdp("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(base64.b64decode(shot["data"]))
+
+    def until(self, script, seconds=5):
+        "Wait for a script to be true."
+        end = time.monotonic() + seconds
+        while not (value := self.js(f"return {script}")) and time.monotonic() < end: time.sleep(.05)
+        return value
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    "One browser for all tests."
+    if not CHROMIUM or not CHROMEDRIVER: pytest.skip("needs Chromium and chromedriver on the PATH")
+    started = Browser(tmp_path_factory.mktemp("profile"))
+    yield started
+    started.driver.quit()
+
+
+WEIGHT = """return performance.getEntries().filter(e => "encodedBodySize" in e)
+    .reduce((sum, e) => sum + e.encodedBodySize, 0)"""
+LOOKS = [(width, dark) for width in (360, 1280) for dark in (False, True)]
+
+
+@pytest.mark.parametrize("width, dark", LOOKS)
+@pytest.mark.parametrize("name", PAGES)
+def test_page_in_a_browser(server, browser, name, width, dark):
+    browser.open(server + name, width, dark)
+    mode = "dark" if dark else "light"
+    assert browser.until(f"document.documentElement.dataset.bsTheme === '{mode}'")
+    assert not [url for url in browser.asked() if not url.startswith((server, "data:", "blob:"))]
+    assert not browser.complaints()
+    assert browser.js("return document.documentElement.scrollWidth") <= width
+    assert browser.js(WEIGHT) <= 1_500_000
+    place = name.replace("/", "-").removesuffix(".html")
+    browser.screenshot(ROOT/"work"/"screens"/f"{place}-{width}-{mode}.png", width)
+
+
+def test_mode_is_toggled_and_kept(server, browser):
+    browser.open(server)
+    paper = "getComputedStyle(document.body).backgroundColor"
+    light = browser.js(f"return {paper}")
+    browser.js("document.querySelector('.quarto-color-scheme-toggle').click()")
+    assert browser.until("document.documentElement.dataset.bsTheme === 'dark'")
+    assert browser.js(f"return {paper}") != light
+    browser.open(server + LESSON_PAGES[0])
+    assert browser.until("document.documentElement.dataset.bsTheme === 'dark'")
+    browser.js("localStorage.clear()")
+
+
+def test_search_finds_a_word(server, browser):
+    from selenium.webdriver.common.by import By
+    browser.open(server)
+    if not browser.js("return !!document.querySelector('.smalldocs-search')"):
+        pytest.skip("the search box of Quarto is Quarto's own")
+    browser.driver.find_element(By.CSS_SELECTOR, ".smalldocs-search input").send_keys("union")
+    found = "document.querySelector('.smalldocs-search-results a[href*=\"lessons/bpe\"]')"
+    assert browser.until(f"!!{found}")
+
+
+@pytest.mark.parametrize("name", LESSON_PAGES)
+def test_chips_are_text(server, browser, name):
+    browser.open(server + name)
+    words = browser.js("return [...document.querySelectorAll('.tfs-chips')].map(c => c.innerText)")
+    assert words and any("strawberry" in w for w in words)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", ["index.html", *LESSON_PAGES, "api/viz.html"])
+def test_no_serious_barrier(server, browser, npm, name, dark):
+    script = (npm("axe-core", "^4.10")/"axe.min.js").read_text(encoding="utf-8")
+    browser.open(server + name, 1280, dark)
+    browser.js(script)
+    run = "axe.run().then(r => arguments[0](r.violations), e => arguments[0](String(e)))"
+    browser.driver.set_script_timeout(60)
+    found = browser.driver.execute_async_script(run)
+    serious = defaultdict(list)
+    for rule in found:
+        if rule["impact"] in ("serious", "critical"):
+            serious[rule["id"]] += [n["html"][:200] + " | " + n["failureSummary"][:200]
+                                    for n in rule["nodes"][:3]]
+    assert not serious
