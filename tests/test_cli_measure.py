@@ -49,8 +49,10 @@ def verse(tmp_path):
 def test_table(tfs, verse):
     code, out, err = tfs("measure", verse, "-t", "graphemes", "-t", "words")
     assert code == 0 and "tokens per word" in out and "code points per token" in out
-    assert [line.split()[:1] for line in out.splitlines() if "graphemes " in line[:12]] == [["graphemes"]]
-    assert err.strip() == "note: verse.txt, words: not lossless: decoding doesn't give the text back"
+    assert [line.split()[:1]
+            for line in out.splitlines() if "graphemes " in line[:12]] == [["graphemes"]]
+    why = "not lossless: decoding doesn't give the text back"
+    assert err.strip() == f"note: verse.txt, words: {why}"
 
 
 def test_json(tfs, verse):
@@ -149,7 +151,8 @@ def test_debug_shows_the_traceback(tfs):
 
 
 def test_help(tfs):
-    for args, words in (([], ["measure", "tax"]), (["--help"], ["measure"]), (["measure", "-h"], ["Examples", "SPEC"]),
+    for args, words in (([], ["measure", "tax"]), (["--help"], ["measure"]),
+                        (["measure", "-h"], ["Examples", "SPEC"]),
                         (["tax", "--help"], ["Examples", "PARALLEL"])):
         code, out, err = tfs(*args)
         assert code == 0 and not err and all(word in out for word in words)
@@ -159,7 +162,8 @@ def test_tax(tfs):
     code, out, _ = tfs("tax", "story", "-t", "bytes", "-t", "codepoints", "--json")
     rows = json.loads(out)
     assert code == 0 and len(rows) == 10
-    assert [(r["language"], r["premium"]) for r in rows if r["tokens"] == 698] == [("eng_Latn", 1.0)] * 2
+    assert [(r["language"], r["premium"])
+            for r in rows if r["tokens"] == 698] == [("eng_Latn", 1.0)] * 2
     tamil = " ".join(story().tam_Taml)
     assert next(r["tokens"] for r in rows if r["language"] == "tam_Taml") == len(tamil.encode())
 
@@ -168,7 +172,8 @@ def test_tax_by_row_and_language(tfs, tmp_path):
     (tmp_path/"p.tsv").write_text("eng_Latn\trus_Cyrl\tx\nab\tабв\tq\nc\tд\tr\n", encoding="utf-8")
     code, out, _ = tfs("tax", "p.tsv", "-t", "codepoints", "-l", "rus_Cyrl", "--by-row", "--csv")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert code == 0 and [(r["language"], r["tokens"]) for r in rows] == [("rus_Cyrl", "4"), ("eng_Latn", "3")]
+    assert code == 0 and [(r["language"], r["tokens"]) for r in rows] == [("rus_Cyrl", "4"),
+                                                                          ("eng_Latn", "3")]
 
 
 @needs_mirror
@@ -184,8 +189,10 @@ def test_tax_on_flores(tfs):
 
 @posix
 def test_ctrl_c(tmp_path, env):
-    process = subprocess.Popen([sys.executable, "-m", "tfs", "measure", "-", "-t", "bytes"], cwd=tmp_path, env=env,
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-m", "tfs", "measure", "-", "-t", "bytes"],
+                               cwd=tmp_path, env=env,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
     process.stdin.write(VERSE.encode() * 10_000)
     process.stdin.flush()
     time.sleep(1.5)
@@ -197,8 +204,9 @@ def test_ctrl_c(tmp_path, env):
 @posix
 def test_a_closed_pipe_is_no_error(tmp_path, env):
     command = f'"{sys.executable}" -m tfs tax cldr -t bytes --json | head -n 1'
-    done = subprocess.run(command, shell=True, cwd=tmp_path, env=env, capture_output=True, timeout=60)
-    assert done.stdout == b"[\n" and b"Traceback" not in done.stderr and b"BrokenPipe" not in done.stderr
+    done = subprocess.run(command, shell=True, cwd=tmp_path, env=env, capture_output=True,
+                          timeout=60)
+    assert (done.stdout, done.stderr) == (b"[\n", b"")
 
 
 @posix
@@ -207,7 +215,8 @@ def test_progress_bar_and_narrow_terminal(tmp_path, env, verse):
     import pty
     parent, child = pty.openpty()
     narrow = {k: v for k, v in env.items() if k != "COLUMNS"} | {"COLUMNS": "80", "TERM": "xterm"}
-    process = subprocess.Popen([sys.executable, "-m", "tfs", "measure", verse, "-t", "bytes"], cwd=tmp_path, env=narrow,
+    process = subprocess.Popen([sys.executable, "-m", "tfs", "measure", verse, "-t", "bytes"],
+                               cwd=tmp_path, env=narrow,
                                stdin=child, stdout=child, stderr=child)
     os.close(child)
     shown = b""
@@ -217,11 +226,14 @@ def test_progress_bar_and_narrow_terminal(tmp_path, env, verse):
     assert process.wait(30) == 0
     text = shown.decode()
     assert "measuring" in text and "━" in text
-    assert [line.split() for line in text.splitlines() if "tokens per word" in line] == [["tokens", "per", "word", "17.000"]]
+    assert [line.split() for line in text.splitlines()
+            if "tokens per word" in line] == [["tokens", "per", "word", "17.000"]]
 
 
 def test_start_is_quick(env, tmp_path):
     "`tfs --help` loads nothing heavy."
-    code = "import sys, tfs.cli; print(sorted({'pandas', 'matplotlib', 'datasets', 'tokenizers', 'numpy'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)
+    heavy = {"pandas", "matplotlib", "datasets", "tokenizers", "numpy", "regex"}
+    code = f"import sys, tfs.cli; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True,
+                          text=True)
     assert done.stdout.strip() == "[]"

@@ -98,7 +98,8 @@ def plainly(tokenizer, text):
     cut = tokenizer.encode(text, add_special_tokens=False)
     known = lambda t: len(ids(t)) == 1 and ids(t) != [unknown]
     return dict(
-        tokens=len(cut.ids), words=len(text.split()), characters=len(text), bytes=len(text.encode()),
+        tokens=len(cut.ids), words=len(text.split()), characters=len(text),
+        bytes=len(text.encode()),
         fertility=len(cut.ids) / len(text.split()), compression=len(text) / len(cut.ids),
         bytes_per_token=len(text.encode()) / len(cut.ids), unknown_tokens=cut.ids.count(unknown),
         unknown=cut.ids.count(unknown) / len(cut.ids),
@@ -136,13 +137,15 @@ def test_definitions_are_in_the_docstrings():
 
 def test_scripts_without_spaces_are_flagged():
     for language in ("Thai", "Chinese"):
-        assert any("without spaces" in line for line in measured("bytes", TEXTS[language][0]).caveats)
+        assert any("without spaces" in line
+                   for line in measured("bytes", TEXTS[language][0]).caveats)
     for language in ("English", "Sanskrit", "Hangul composed", "Arabic with marks"):
         assert not measured("bytes", TEXTS[language][0]).caveats
 
 
 @pytest.mark.parametrize("text, words", zip(
-    ["Привет, мир!", "東京都庁に行く", "!!!", "", "a\x1cb", "don't stop", "a\u200bb c\u00a0d"], [2, 1, 1, 0, 2, 2, 3]))
+    ["Привет, мир!", "東京都庁に行く", "!!!", "", "a\x1cb", "don't stop", "a\u200bb c\u00a0d"],
+    [2, 1, 1, 0, 2, 2, 3]))
 def test_words_are_what_str_split_finds(text, words):
     m = measured("codepoints", text)
     assert m.words == words
@@ -164,7 +167,8 @@ def test_units_are_not_mixed(gpt4o):
 def test_a_number_is_a_total_over_a_total():
     m = measured(lambda text: list(text) if len(text) < 3 else [text], "ab")
     assert m.fertility == 2
-    tax = token_tax("codepoints", pd.DataFrame({"eng_Latn": ["a", "bb"], "x": ["aaa", "bb"]}), joined=False)
+    tax = token_tax("codepoints", pd.DataFrame({"eng_Latn": ["a", "bb"], "x": ["aaa", "bb"]}),
+                    joined=False)
     assert tax["x"] == pytest.approx(5 / 3)
 
 
@@ -180,7 +184,8 @@ def test_total_on_any_string(text):
     assert m.graphemes == len(graphemes(text)) and "".join(graphemes(text)) == text
 
 
-PIECES = ["a", " ", "\n", "\r\n", "नि", "क्ष", "\u200d", "\u200c", "\u0301", "한", "\u1100", "\u1161", "👍🏽", "🇮🇳",
+PIECES = ["a", " ", "\n", "\r\n", "नि", "क्ष", "\u200d", "\u200c", "\u0301", "한", "\u1100",
+          "\u1161", "👍🏽", "🇮🇳",
           "\u0600", "ำ", "。", "word", "\u00a0", "\t", "्", "ॐ"]
 
 
@@ -238,7 +243,8 @@ def test_truncation_padding_and_special_tokens_do_not_count():
 def test_transformers_and_its_clean_up(gpt2):
     transformers = pytest.importorskip("transformers")
     text = "x != y , ok ? do n't it 's"
-    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=gpt2, clean_up_tokenization_spaces=True)
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=gpt2,
+                                                clean_up_tokenization_spaces=True)
     assert measured(fast, text).lossless
     assert measured(fast, text).tokens == measured(gpt2, text).tokens
 
@@ -246,7 +252,8 @@ def test_transformers_and_its_clean_up(gpt2):
 def test_tiktoken_takes_special_tokens_as_text(gpt2):
     tiktoken = pytest.importorskip("tiktoken")
     ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256}
-    encoding = tiktoken.Encoding("tiny", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={"<|end|>": 257})
+    encoding = tiktoken.Encoding("tiny", pat_str=r"\S+|\s+", mergeable_ranks=ranks,
+                                 special_tokens={"<|end|>": 257})
     m = measured(encoding, "ab <|end|> नदी\x00")
     assert (m.tokenizer, m.vocab_size, m.lossless, m.whole_words) == ("tiny", 258, True, 1)
     assert m.tokens == 2 + 8 + len("नदी\x00".encode())
@@ -256,7 +263,8 @@ def spm(**options):
     "A SentencePiece model of the story."
     sentencepiece = pytest.importorskip("sentencepiece")
     text, model = [line for line in parallel.story().eng_Latn], io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(text), model_writer=model, vocab_size=90,
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(text), model_writer=model,
+                                             vocab_size=90,
                                              bos_id=-1, eos_id=-1, minloglevel=2, **options)
     return model.getvalue()
 
@@ -297,7 +305,8 @@ def test_dropped_characters_are_found_out():
     "Without an unknown token `tokenizers` drops what it doesn't know (E03)."
     tokenizer = Tokenizer(models.BPE(vocab={"d": 0, "u": 1, "k": 2}, merges=[]))
     assert not measured(tokenizer, "xduk").lossless
-    fused = Tokenizer(models.BPE(vocab={"<unk>": 0, "a": 1}, merges=[], unk_token="<unk>", fuse_unk=True))
+    fused = Tokenizer(models.BPE(vocab={"<unk>": 0, "a": 1}, merges=[], unk_token="<unk>",
+                                 fuse_unk=True))
     m = measured(fused, "xyza")
     assert (m.tokens, m.unknown_tokens, m.lost) == (2, 1, 0.75)
 
@@ -306,7 +315,8 @@ def test_ignore_merges_is_honoured(tmp_path):
     vocab = {t: i for i, t in enumerate(["a", "b", "c", "bc", "ab", "abc"])}
     merges = [("b", "c"), ("a", "b"), ("ab", "c")]
     for ignore, tokens in ((False, 2), (True, 1)):
-        Tokenizer(models.BPE(vocab=vocab, merges=merges, ignore_merges=ignore)).save(str(tmp_path/"tokenizer.json"))
+        Tokenizer(models.BPE(vocab=vocab, merges=merges,
+                             ignore_merges=ignore)).save(str(tmp_path/"tokenizer.json"))
         assert as_tokenizer(tmp_path/"tokenizer.json").count("abc") == tokens
 
 
@@ -319,7 +329,8 @@ class Own:
 
 def test_own_classes_and_functions():
     m = measured(Own(), "abx")
-    assert (m.kind, m.vocab_size, m.unknown_tokens, m.unknown_characters, m.lossless) == ("Own", 3, 1, None, False)
+    assert (m.kind, m.vocab_size, m.unknown_tokens, m.unknown_characters,
+            m.lossless) == ("Own", 3, 1, None, False)
     assert m.figures()["lost"] is None
     assert measured(str.split, "a b").tokens == 2
     with pytest.raises(MeasureError, match="gave str"): measured(str.upper, "a")
@@ -339,7 +350,8 @@ def test_real_unigram():
     text = "မြန်မာဘာသာ is a language"
     m = measured(str(path), text)
     assert m.kind == "Unigram" and m.unknown_tokens == 0
-    assert m.tokens == len(Tokenizer.from_file(str(path)).encode(text, add_special_tokens=False).ids)
+    assert m.tokens == len(Tokenizer.from_file(str(path)).encode(text,
+                                                                 add_special_tokens=False).ids)
     assert m.fertility < measured("gpt4", text).fertility
 
 
@@ -373,7 +385,8 @@ def test_the_patterns():
     "P01 and P04, and nothing is lost."
     assert pre_tokens("किताबें पढ़ो", "gpt2") == ["क", "ि", "त", "ा", "ब", "ें", " पढ", "़ो"]
     assert pre_tokens("किताबें पढ़ो", "indic") == ["किताबें", " पढ़ो"]
-    assert pre_tokens("HOW'S how's how’s", "gpt2") == ["HOW", "'", "S", " how", "'s", " how", "’", "s"]
+    assert pre_tokens("HOW'S how's how’s", "gpt2") == ["HOW", "'", "S", " how", "'s", " how", "’",
+                                                       "s"]
     for name, tokens in (("gpt2", 21), ("gpt4", 13), ("gpt4o", 6)):
         assert measured(name, "किताबें पढ़ो").tokens == tokens
 
@@ -386,7 +399,8 @@ def test_the_patterns_keep_every_character(text, pattern):
 
 # the token tax
 
-PUBLISHED = {"eng_Latn": 52_567, "rus_Cyrl": 301_727, "san_Deva": 417_136, "tam_Taml": 819_110, "shn_Mymr": 986_091}
+PUBLISHED = {"eng_Latn": 52_567, "rus_Cyrl": 301_727, "san_Deva": 417_136, "tam_Taml": 819_110,
+             "shn_Mymr": 986_091}
 
 
 def test_counts_that_come_with_the_course():
@@ -412,23 +426,30 @@ def test_parallel_tables(tmp_path):
     table.to_parquet(tmp_path/"p.parquet")
     table.to_csv(tmp_path/"p.tsv", sep="\t", index=False, lineterminator="\n")
     (tmp_path/"folder").mkdir()
-    for name in table: (tmp_path/"folder"/f"{name}.dev").write_text("\n".join(table[name]) + "\n", encoding="utf-8")
+    for name in table:
+        (tmp_path/"folder"/f"{name}.dev").write_text("\n".join(table[name]) + "\n",
+                                                     encoding="utf-8")
     for name in ("p.parquet", "p.tsv", "folder"):
-        assert parallel.read_parallel(tmp_path/name).to_dict("list") == {k: [*v, ""] for k, v in table.items()}
+        assert parallel.read_parallel(tmp_path/name).to_dict("list") == {k: [*v, ""]
+                                                                         for k, v in table.items()}
     (tmp_path/"folder"/"rus_Cyrl.dev").write_text("а\n", encoding="utf-8")
     with pytest.raises(MeasureError, match="rus_Cyrl has 1 lines, eng_Latn has 2"):
         parallel.read_parallel(tmp_path/"folder")
 
 
 @pytest.mark.parametrize("bad, why", [
-    (dict(reference="eng"), "no column eng.*eng_Latn"), (dict(hole=True), "rus_Cyrl has no text in row 1")])
+    (dict(reference="eng"), "no column eng.*eng_Latn"),
+    (dict(hole=True), "rus_Cyrl has no text in row 1")])
 def test_parallel_tables_that_are_refused(bad, why):
-    table = pd.DataFrame({"eng_Latn": ["a", "b"], "rus_Cyrl": ["а", None if bad.get("hole") else "б"]})
-    with pytest.raises(MeasureError, match=why): token_tax("bytes", table, bad.get("reference", "eng_Latn"))
+    table = pd.DataFrame({"eng_Latn": ["a", "b"],
+                          "rus_Cyrl": ["а", None if bad.get("hole") else "б"]})
+    with pytest.raises(MeasureError, match=why):
+        token_tax("bytes", table, bad.get("reference", "eng_Latn"))
 
 
 def test_a_reference_without_tokens():
-    with pytest.raises(MeasureError, match="nothing to compare"): premium(pd.Series({"eng_Latn": 0, "x": 1}))
+    with pytest.raises(MeasureError, match="nothing to compare"):
+        premium(pd.Series({"eng_Latn": 0, "x": 1}))
 
 
 def test_cldr_names_are_whole():
@@ -479,7 +500,9 @@ def test_chunks_never_split_a_character(tmp_path_factory, text, size):
     assert "".join(read_chunks(path, size)) == text.removeprefix("\ufeff")
 
 
-@pytest.mark.parametrize("data, at", [(b"ab\xff", 2), ("नदी".encode() + b"\xc3", 9), (b"\xed\xa0\x80", 0), (b"a\xc0\xaf", 1)])
+@pytest.mark.parametrize("data, at",
+                         [(b"ab\xff", 2), ("नदी".encode() + b"\xc3", 9), (b"\xed\xa0\x80", 0),
+                          (b"a\xc0\xaf", 1)])
 @pytest.mark.parametrize("size", [1, 2, 5, 1000])
 def test_broken_utf8_is_placed(tmp_path, data, at, size):
     (tmp_path/"bad.txt").write_bytes(data)
@@ -490,7 +513,8 @@ def test_broken_utf8_is_placed(tmp_path, data, at, size):
 def test_missing_extras_are_named(monkeypatch, tmp_path):
     monkeypatch.setitem(__import__("sys").modules, "sentencepiece", None)
     (tmp_path/"a.model").write_bytes(b"x")
-    with pytest.raises(MeasureError, match=r'pip install "tfs\[sentencepiece\]"'): as_tokenizer(tmp_path/"a.model")
+    with pytest.raises(MeasureError, match=r'pip install "tfs\[sentencepiece\]"'):
+        as_tokenizer(tmp_path/"a.model")
 
 
 def test_specs():

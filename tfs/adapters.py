@@ -24,13 +24,13 @@ def _nothing_unknown(cut, text): return 0, 0
 
 @dataclass(frozen=True)
 class Adapter:
-    "A tokenizer of any kind; a cut is whatever `encode` gives for a text, and its length is the number of tokens."
+    "A tokenizer of any kind. A cut is what `encode` gives for a text; its length is the tokens."
     name: str # as shown in tables
     kind: str # BPE, WordPiece, Unigram, …
     vocab_size: int | None # entries, special tokens included; None when there is no fixed number
     encode: Callable # list of texts -> list of cuts, without special tokens
     decode: Callable # list of cuts -> list of texts
-    unknown: Callable = _nothing_unknown # (cut, text) -> unknown tokens, code points in them or None
+    unknown: Callable = _nothing_unknown # (cut, text) -> unknown tokens, their code points or None
     pieces: Callable | None = None # () -> set of all texts, stripped, that can be one token
     threads: bool = False # whether several threads may use it at once
 
@@ -52,7 +52,8 @@ def _plain(tokenizer):
 def _unknown_id(tokenizer):
     "The id of the unknown token, or None."
     model = tokenizer.model
-    if hasattr(model, "unk_token"): return model.unk_token and tokenizer.token_to_id(model.unk_token)
+    if hasattr(model, "unk_token"):
+        return model.unk_token and tokenizer.token_to_id(model.unk_token)
     import json
     return json.loads(tokenizer.to_str())["model"].get("unk_id")
 
@@ -75,7 +76,8 @@ def _from_hf(tokenizer, name):
     tok = _plain(tokenizer)
     unknown = _unknown_id(tok)
     # the faster call gives no offsets, which only unknown tokens need
-    cut = tok.encode_batch if unknown is not None else getattr(tok, "encode_batch_fast", tok.encode_batch)
+    cut = tok.encode_batch if unknown is not None else getattr(tok, "encode_batch_fast",
+                                                               tok.encode_batch)
     return Adapter(name or "tokenizer", type(tok.model).__name__, tok.get_vocab_size(),
                    lambda texts: cut(texts, add_special_tokens=False),
                    lambda cuts: tok.decode_batch([c.ids for c in cuts], skip_special_tokens=False),
@@ -92,7 +94,8 @@ def _from_transformers(tokenizer, name):
     decode = lambda ids: tokenizer.decode(ids, skip_special_tokens=False,
                                           clean_up_tokenization_spaces=False)
     count = lambda cut, text: (n := cut.count(unknown), None if n else 0)
-    return Adapter(name, type(tokenizer).__name__, len(tokenizer), lambda texts: list(map(encode, texts)),
+    return Adapter(name, type(tokenizer).__name__, len(tokenizer),
+                   lambda texts: list(map(encode, texts)),
                    lambda cuts: list(map(decode, cuts)), count)
 
 # %% ../nbs/api/adapters.ipynb #tiktoken
@@ -126,7 +129,8 @@ def _tokens_of(function, name):
     def call(text):
         tokens = function(text)
         if isinstance(tokens, (list, tuple)): return list(tokens)
-        raise MeasureError(f"{name}: gave {type(tokens).__name__} for a text; a list of tokens is needed")
+        raise MeasureError(f"{name}: gave {type(tokens).__name__} for a text; "
+                           "a list of tokens is needed")
     return call
 
 def _from_own(model, name):
@@ -137,7 +141,8 @@ def _from_own(model, name):
     unknown = getattr(model, "unk_token", None)
     count = lambda cut, text: (n := cut.count(unknown), None if n else 0)
     return Adapter(name or type(model).__name__, type(model).__name__, size,
-                   lambda texts: list(map(encode, texts)), lambda cuts: list(map(model.decode, cuts)),
+                   lambda texts: list(map(encode, texts)),
+                   lambda cuts: list(map(model.decode, cuts)),
                    count if unknown is not None else _nothing_unknown)
 
 # %% ../nbs/api/adapters.ipynb #callable
@@ -175,9 +180,11 @@ def _wordpiece(path):
     "BERT's pipeline around a `vocab.txt`."
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
     try: lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except UnicodeDecodeError as e: raise MeasureError(f"{path}: byte {e.start:,} is not UTF-8") from None
+    except UnicodeDecodeError as e:
+        raise MeasureError(f"{path}: byte {e.start:,} is not UTF-8") from None
     vocab = {line.rstrip("\r"): i for i, line in enumerate(lines) if line.rstrip("\r")}
-    if "[UNK]" not in vocab: raise MeasureError(f"{path}: no [UNK] in it, so it is not a WordPiece vocabulary")
+    if "[UNK]" not in vocab:
+        raise MeasureError(f"{path}: no [UNK] in it, so it is not a WordPiece vocabulary")
     cased = any("A" <= c <= "Z" for t in vocab if not (t[0] == "[" and t[-1] == "]") for c in t)
     tokenizer = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=100))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=not cased)
@@ -190,7 +197,8 @@ def _spm_file(path):
     "A SentencePiece model."
     spm = _need("sentencepiece", str(path))
     try: return spm.SentencePieceProcessor(model_file=str(path))
-    except (RuntimeError, OSError, ValueError) as e: why = " ".join(str(e).split()) or "no reason given"
+    except (RuntimeError, OSError, ValueError) as e:
+        why = " ".join(str(e).split()) or "no reason given"
     raise MeasureError(f"{path}: SentencePiece can't load it ({why[:160]}). Fetch it again.")
 
 # %% ../nbs/api/adapters.ipynb #file
@@ -198,7 +206,8 @@ _READERS = {".json": lambda p: _from_hf(load_tokenizer(str(p)), None),
             ".tiktoken": lambda p: _from_hf(load_tokenizer(str(p)), None),
             ".model": lambda p: _from_spm(_spm_file(p), None),
             ".txt": lambda p: _from_hf(_wordpiece(p), None)}
-_IN_FOLDER = ("tokenizer.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "vocab.txt")
+_IN_FOLDER = ("tokenizer.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
+              "vocab.txt")
 
 def _file_in(path):
     "The file itself, or the tokenizer's file in a folder."
@@ -219,7 +228,9 @@ def _from_file(path, name):
     try: made = _READERS[suffix](path)
     except MeasureError: raise
     except (OSError, ValueError) as e: raise MeasureError(str(e).splitlines()[0]) from None
-    return _renamed(made, name or (path.parent.name if path.name in _IN_FOLDER else path.name) or path.name)
+    return _renamed(made,
+                    name or (path.parent.name if path.name in _IN_FOLDER
+                             else path.name) or path.name)
 
 # %% ../nbs/api/adapters.ipynb #renamed
 def _renamed(adapter, name):
@@ -249,15 +260,16 @@ _LIBRARIES = {"tokenizers": lambda x, name: _from_hf(getattr(x, "_tokenizer", x)
               "sentencepiece": _from_spm}
 
 def as_tokenizer(
-    x, # an object of tokenizers, transformers, tiktoken or sentencepiece, a model, a function, a name, a path
+    x, # an object of one of the libraries, a model, a function from text to tokens, a name, a path
     name: str | None = None, # what tables call it
 ) -> Adapter: # MeasureError when nothing can be made of it
     "Any tokenizer as an `Adapter`."
     if isinstance(x, Adapter): return _renamed(x, name)
     if isinstance(x, (str, Path)): return _from_spec(str(x), name)
     libraries = (t.__module__.split(".")[0] for t in type(x).__mro__)
-    if found := next((lib for lib in libraries if lib in _LIBRARIES), None): return _LIBRARIES[found](x, name)
+    if found := next((lib for lib in libraries if lib in _LIBRARIES), None):
+        return _LIBRARIES[found](x, name)
     if hasattr(x, "encode") and hasattr(x, "decode"): return _from_own(x, name)
     if callable(x): return _from_callable(x, name)
-    raise MeasureError(f"{type(x).__name__} is not a tokenizer: give an object with encode and decode, "
-                       "a function from text to tokens, or a name")
+    raise MeasureError(f"{type(x).__name__} is not a tokenizer: give an object with encode and "
+                       "decode, a function from text to tokens, or a name")

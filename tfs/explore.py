@@ -30,7 +30,8 @@ def _axis(top, low, high, w):
     shapes = []
     for mark in _marks(top):
         x = _across(mark, top, w)
-        shapes += [Path(((x, high), (x, low)), "ink" if mark == 1 else "line", 1.2 if mark == 1 else 0.5),
+        shapes += [Path(((x, high), (x, low)), "ink" if mark == 1 else "line",
+                        1.2 if mark == 1 else 0.5),
                    Text(x, low + 16, f"{mark:g}×", "muted", anchor="middle")]
     return shapes
 
@@ -57,56 +58,71 @@ def draw_tax(
     "Premiums by script on a logarithmic axis, for the first and the last tokenizer."
     groups, top = _scripts(tax), max(2.0, float(tax.iloc[:, [0, -1]].max().max()) * 1.1)
     first, last = str(tax.columns[0]), str(tax.columns[-1])
-    shapes = [Text(_LEFT, 14, f"above: {last}", "enc", bold=True), Text(_LEFT, 32, f"below: {first}", "dec", bold=True)]
-    for i, (name, values) in enumerate(groups): shapes += _strip(name, values, 40 + _ROW * i, top, w)
+    shapes = [Text(_LEFT, 14, f"above: {last}", "enc", bold=True),
+              Text(_LEFT, 32, f"below: {first}", "dec", bold=True)]
+    for i, (name, values) in enumerate(groups):
+        shapes += _strip(name, values, 40 + _ROW * i, top, w)
     shapes += _axis(top, 42 + _ROW * len(groups), 38, w)
-    parts = (f"{name}: {last} {v.iloc[:, -1].median():.1f}, {first} {v.iloc[:, 0].median():.1f}" for name, v in groups)
-    return Figure([titled(shapes, title, w)], f"{title}. Median premiums by script. {'; '.join(parts)}.", title)
+    parts = (f"{name}: {last} {v.iloc[:, -1].median():.1f}, {first} {v.iloc[:, 0].median():.1f}"
+             for name, v in groups)
+    return Figure([titled(shapes, title, w)],
+                  f"{title}. Median premiums by script. {'; '.join(parts)}.", title)
 
 # %% ../nbs/api/explore.ipynb #rows
+_TABLE = ("border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%")
+
 def _row(code, values):
     "A language: name, script, premiums."
-    cells = "".join(f"<td>{v:.2f}</td>" for v in values)
-    return f"<tr><th scope=row>{safe(language_name(code))}</th><td>{safe(script_name(code))}</td>{cells}</tr>"
+    cells = (safe(script_name(code)), *(f"{value:.2f}" for value in values))
+    tail = "".join(f"<td>{text}</td>" for text in cells)
+    return f"<tr><th scope=row>{safe(language_name(code))}</th>{tail}</tr>"
 
 def _table(tax):
     "The table, dearest last."
-    head = "".join(f"<th scope=col>{safe(str(c))}</th>" for c in ("Language", "Script", *tax.columns))
-    rows = "".join(_row(code, values) for code, values in zip(tax.index, tax.itertuples(index=False)))
-    return (f'<table class="{NO_MATH}" data-quarto-disable-processing="true" style="border-collapse:collapse;'
-            f'font-variant-numeric:tabular-nums;width:100%"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>')
+    names = ("Language", "Script", *map(str, tax.columns))
+    head = "".join(f"<th scope=col>{safe(name)}</th>" for name in names)
+    rows = "".join(map(_row, tax.index, tax.itertuples(index=False)))
+    return (f'<table class="{NO_MATH}" data-quarto-disable-processing="true" style="{_TABLE}">'
+            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
 
 # %% ../nbs/api/explore.ipynb #style
 _STYLE = """#@ td,#@ th{padding:3px 8px;text-align:right;white-space:nowrap;vertical-align:top}
-#@ th:first-child,#@ td:nth-child(2),#@ tbody th{text-align:left;white-space:normal;font-weight:400}
-#@ thead th{position:sticky;top:0;background:var(--bs-body-bg,Canvas);font-weight:600;white-space:normal}
+#@ th:first-child,#@ td:nth-child(2){text-align:left;white-space:normal}
+#@ tbody th{font-weight:400}
+#@ thead th{position:sticky;top:0;background:var(--bs-body-bg,Canvas);white-space:normal}
 #@ thead button{all:unset;cursor:pointer;text-decoration:underline dotted}
 #@ thead button:focus-visible{outline:2px solid}
-#@ select,#@ input{font:inherit;max-width:100%;color:inherit;background:transparent;border:1px solid;border-radius:4px;padding:2px 6px}
+#@ select,#@ input{font:inherit;max-width:100%;color:inherit;background:transparent}
+#@ select,#@ input{border:1px solid;border-radius:4px;padding:2px 6px}
 #@ option{color:CanvasText;background:Canvas}
 #@ [aria-sort=ascending] button::after{content:" \\25b4"}
 #@ [aria-sort=descending] button::after{content:" \\25be"}"""
 
 # %% ../nbs/api/explore.ipynb #script
-_SCRIPT = """(function(){
-var box=document.getElementById("@");if(!box||box.dataset.live)return;box.dataset.live=1;
-var bar=box.querySelector("[data-bar]"),list=bar.querySelector("select"),find=bar.querySelector("input"),
-out=bar.querySelector("output"),body=box.querySelector("tbody"),rows=[].slice.call(body.rows),
-heads=[].slice.call(box.querySelectorAll("thead th"));
+_FILTER = """var box=document.getElementById("@");if(!box||box.dataset.live)return;
+box.dataset.live=1;var bar=box.querySelector("[data-bar]"),list=bar.querySelector("select"),
+find=bar.querySelector("input"),out=bar.querySelector("output"),body=box.querySelector("tbody"),
+rows=[].slice.call(body.rows),heads=[].slice.call(box.querySelectorAll("thead th"));
 function text(r,i){return r.cells[i].textContent}
 rows.map(function(r){return text(r,1)}).filter(function(s,i,a){return a.indexOf(s)===i}).sort()
 .forEach(function(s){list.add(new Option(s,s))});
 function show(){var n=0,q=find.value.toLowerCase();rows.forEach(function(r){
-var on=(!list.value||text(r,1)===list.value)&&text(r,0).toLowerCase().indexOf(q)>=0;r.hidden=!on;n+=on});
-out.textContent=n+" of "+rows.length+" languages"}
-heads.forEach(function(h,i){var b=document.createElement("button");b.type="button";b.textContent=h.textContent;
-h.textContent="";h.appendChild(b);b.onclick=function(){
-var up=h.getAttribute("aria-sort")!=="ascending";heads.forEach(function(o){o.removeAttribute("aria-sort")});
+var on=(!list.value||text(r,1)===list.value)&&text(r,0).toLowerCase().indexOf(q)>=0;
+r.hidden=!on;n+=on});out.textContent=n+" of "+rows.length+" languages"}
+list.onchange=find.oninput=show;bar.hidden=false;show();"""
+
+_SORT = """heads.forEach(function(h,i){var b=document.createElement("button");b.type="button";
+b.textContent=h.textContent;h.textContent="";h.appendChild(b);b.onclick=function(){
+var up=h.getAttribute("aria-sort")!=="ascending";
+heads.forEach(function(o){o.removeAttribute("aria-sort")});
 h.setAttribute("aria-sort",up?"ascending":"descending");
-rows.sort(function(a,c){var d=i<2?text(a,i).localeCompare(text(c,i)):text(a,i)-text(c,i);return up?d:-d});
-rows.forEach(function(r){body.appendChild(r)})}});
-heads[heads.length-1].setAttribute("aria-sort","ascending");
-list.onchange=find.oninput=show;bar.hidden=false;show()})()"""
+rows.sort(function(a,c){var d=i<2?text(a,i).localeCompare(text(c,i)):text(a,i)-text(c,i);
+return up?d:-d});rows.forEach(function(r){body.appendChild(r)})}});
+heads[heads.length-1].setAttribute("aria-sort","ascending");"""
+
+# %% ../nbs/api/explore.ipynb #bar
+_BAR = ('<p data-bar hidden><label>Script <select><option value="">all</option></select></label> '
+        '<label>Name <input type="search" size="12"></label> <output></output></p>')
 
 # %% ../nbs/api/explore.ipynb #explorer
 @dataclass(frozen=True)
@@ -120,18 +136,18 @@ class Explorer:
 
     def _repr_html_(self):
         "The drawing, controls that are hidden until the script runs, the table and the script."
-        table = _table(self.tax)
+        table, label = _table(self.tax), safe(self.caption)
         mark = "tfs-tax-" + sha256(table.encode()).hexdigest()[:8]
-        label, style, script = safe(self.caption), _STYLE.replace("#@", f"#{mark}"), _SCRIPT.replace("@", mark)
-        bar = ('<p data-bar hidden><label>Script <select><option value="">all</option></select></label> '
-               '<label>Name <input type="search" size="12"></label> <output></output></p>')
-        return (f'{draw_tax(self.tax, self.title)._repr_html_()}<div id="{mark}" class="{NO_MATH}"><style>{style}</style>{bar}'
-                f'<div role="region" tabindex="0" aria-label="{label}" style="max-height:28em;overflow:auto">{table}</div>'
-                f'<p><small>{label}</small></p></div><script>{script}</script>')
+        style = _STYLE.replace("#@", f"#{mark}")
+        script = f"(function(){{{_FILTER}{_SORT}}})()".replace("@", mark)
+        return (f'{draw_tax(self.tax, self.title)._repr_html_()}<div id="{mark}" class="{NO_MATH}">'
+                f'<style>{style}</style>{_BAR}<div role="region" tabindex="0" aria-label="{label}" '
+                f'style="max-height:28em;overflow:auto">{table}</div>'
+                f"<p><small>{label}</small></p></div><script>{script}</script>")
 
 # %% ../nbs/api/explore.ipynb #tax-explorer
 def tax_explorer(
-    tax, # DataFrame of premiums: a row a language like `tel_Telu`, a column a tokenizer, oldest first
+    tax, # DataFrame of premiums: a row a language like `tel_Telu`, a column a tokenizer
     title: str, # a sentence, for the drawing
     caption: str = "Premium by language", # for the table
 ) -> Explorer:

@@ -35,7 +35,8 @@ def pre_tokens(
 
 # %% ../nbs/lessons/fertility.ipynb #normalizers
 NORMALIZERS = {   # name: function
-    "nfc": partial(unicodedata.normalize, "NFC"), "nfkc": partial(unicodedata.normalize, "NFKC"), "none": str}
+    "nfc": partial(unicodedata.normalize, "NFC"), "nfkc": partial(unicodedata.normalize, "NFKC"),
+    "none": str}
 
 # %% ../nbs/lessons/fertility.ipynb #fertility
 def fertility(
@@ -81,16 +82,22 @@ def _ratio(a, b): return a / b if a is not None and b else None
 class Ratios(Counts):
     "The figures to compare; one with nothing to divide by is None."
     fertility = property(lambda self: _ratio(self.tokens, self.words), doc="Tokens per word.")
-    compression = property(lambda self: _ratio(self.characters, self.tokens), doc="Code points per token.")
-    graphemes_per_token = property(lambda self: _ratio(self.graphemes, self.tokens), doc="Grapheme clusters per token.")
-    bytes_per_token = property(lambda self: _ratio(self.bytes, self.tokens), doc="UTF-8 bytes per token.")
-    unknown = property(lambda self: _ratio(self.unknown_tokens, self.tokens), doc="Share of tokens that are unknown, 0 to 1.")
+    compression = property(lambda self: _ratio(self.characters, self.tokens),
+                           doc="Code points per token.")
+    graphemes_per_token = property(lambda self: _ratio(self.graphemes, self.tokens),
+                                   doc="Grapheme clusters per token.")
+    bytes_per_token = property(lambda self: _ratio(self.bytes, self.tokens),
+                               doc="UTF-8 bytes per token.")
+    unknown = property(lambda self: _ratio(self.unknown_tokens, self.tokens),
+                       doc="Share of tokens that are unknown, 0 to 1.")
     lost = property(lambda self: _ratio(self.unknown_characters, self.characters),
                     doc="Share of code points inside unknown tokens, 0 to 1.")
-    whole = property(lambda self: _ratio(self.whole_words, self.words), doc="Share of words kept whole, 0 to 1.")
+    whole = property(lambda self: _ratio(self.whole_words, self.words),
+                     doc="Share of words kept whole, 0 to 1.")
 
 # %% ../nbs/lessons/fertility.ipynb #measurement
-RATIOS = ("fertility", "compression", "graphemes_per_token", "bytes_per_token", "unknown", "lost", "whole")
+RATIOS = ("fertility", "compression", "graphemes_per_token", "bytes_per_token", "unknown", "lost",
+          "whole")
 
 class Measurement(Ratios):
     "What a tokenizer makes of a text: counts, ratios, and what to beware of."
@@ -98,8 +105,10 @@ class Measurement(Ratios):
     def caveats(self) -> list[str]:
         "Why a figure may mislead."
         spaceless = _ratio(self.unspaced, self.characters) or 0
-        found = {f"{spaceless:.0%} of the text is in scripts without spaces: fertility means little, use compression": spaceless > 0.2,
-                 f"{self.unknown or 0:.1%} of the tokens are unknown: they make the text look cheap": self.unknown,
+        found = {f"{spaceless:.0%} of the text is in scripts without spaces: fertility means "
+                 "little, use compression": spaceless > 0.2,
+                 f"{self.unknown or 0:.1%} of the tokens are unknown: they make the text look "
+                 "cheap": self.unknown,
                  "no words: fertility has no value": not self.words,
                  "not lossless: decoding doesn't give the text back": not self.lossless}
         return [line for line, true in found.items() if true]
@@ -114,7 +123,7 @@ def _texts(rows, joined): return [" ".join(rows)] if joined else [row for row in
 def token_lengths(
     tokenizer, # anything that `as_tokenizer` takes
     parallel, # DataFrame: a column a language
-    joined: bool = True, # the rows of a language are joined by spaces and encoded once; otherwise row by row
+    joined: bool = True, # rows are joined by spaces and encoded as one text; otherwise each alone
     progress=None, # called with the number of languages done
 ): # Series of numbers of tokens by language; MeasureError for a missing text
     "Tokens that each language takes; texts are encoded as they are."
@@ -153,6 +162,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import regex
+from fastcore.basics import patch
 
 from .adapters import Adapter, MeasureError, as_tokenizer
 from .graphemes import GRAPHEME
@@ -160,16 +170,18 @@ from .reading import cut_blocks
 
 # %% ../nbs/api/measure.ipynb #words
 _CACHE = 200_000 # words
-_CLUSTER = r"\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=Prepend}\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{RI}\u200d"
+_CLUSTER = (r"\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=Prepend}\p{GCB=L}\p{GCB=V}\p{GCB=T}"
+            r"\p{RI}\u200d")
 _SCRIPTS = (r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
             r"\p{Javanese}\p{Balinese}")
 _SPECIAL = regex.compile(rf"^[^\n{_CLUSTER}{_SCRIPTS}]*+[{_CLUSTER}{_SCRIPTS}][^\n]*+", regex.M)
 _UNSPACED, _CLUSTERED = regex.compile(f"[{_SCRIPTS}]+"), regex.compile(f"[{_CLUSTER}]")
-_ACROSS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}\u200d]|.*\p{GCB=Prepend}$", regex.DOTALL)
+_ACROSS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}\u200d]|.*\p{GCB=Prepend}$",
+                        regex.DOTALL)
 
 # %% ../nbs/api/measure.ipynb #look
 def _look(word):
-    "Code points more than graphemes, letters of scripts without spaces, whether a cluster may cross an end."
+    "Code points beyond graphemes, letters of unspaced scripts, whether a cluster may cross an end."
     unspaced = sum(map(len, _UNSPACED.findall(word)))
     if not _CLUSTERED.search(word): return 0, unspaced, False
     return len(word) - len(GRAPHEME.findall(word)), unspaced, bool(_ACROSS.match(word))
@@ -198,29 +210,43 @@ class _TextCounts:
         self._special(counts, blocks)
         return counts
 
-    def _look_at(self, words):
-        "Find the special ones among new words."
-        if len(self.known) > _CACHE: self.known.clear(); self.special.clear()
-        new = words - self.known
-        self.known |= new
-        self.special.update((word, _look(word)) for word in _SPECIAL.findall("\n".join(new)))
+# %% ../nbs/api/measure.ipynb #special
+@patch
+def _look_at(self: _TextCounts, words):
+    "Find the special ones among new words."
+    if len(self.known) > _CACHE: self.known.clear(); self.special.clear()
+    new = words - self.known
+    self.known |= new
+    self.special.update((word, _look(word)) for word in _SPECIAL.findall("\n".join(new)))
 
-    def _special(self, counts, blocks):
-        "Add what some words have that the others haven't."
-        words = self.special.keys() & counts.keys()
-        looks = [(*self.special[word], counts[word]) for word in words]
-        self.graphemes -= sum(less * n for less, _, _, n in looks)
-        self.unspaced += sum(letters * n for _, letters, _, n in looks)
-        odd = {word for word, look in zip(words, looks) if look[2]}
-        if odd: self.graphemes -= sum(_crossing(b, self.special) for b in blocks if not odd.isdisjoint(b.split()))
+@patch
+def _special(self: _TextCounts, counts, blocks):
+    "Add what some words have that the others haven't."
+    words = self.special.keys() & counts.keys()
+    looks = [(*self.special[word], counts[word]) for word in words]
+    self.graphemes -= sum(less * n for less, _, _, n in looks)
+    self.unspaced += sum(letters * n for _, letters, _, n in looks)
+    odd = {word for word, look in zip(words, looks) if look[2]}
+    across = [block for block in blocks if odd and not odd.isdisjoint(block.split())]
+    self.graphemes -= sum(_crossing(block, self.special) for block in across)
 
 # %% ../nbs/api/measure.ipynb #utf8
 def _utf8(text):
     "The bytes of a text; half a surrogate pair is no text."
     try: return text.encode()
     except UnicodeEncodeError as e:
-        raise MeasureError(f"code point {e.start:,} is a lone surrogate (U+{ord(text[e.start]):04X}), which is no text: "
-                           "decode the source again, or replace it with U+FFFD") from None
+        code = f"U+{ord(text[e.start]):04X}"
+        raise MeasureError(f"code point {e.start:,} is a lone surrogate ({code}), which is no "
+                           "text: decode the source again, or put U+FFFD there") from None
+
+# %% ../nbs/api/measure.ipynb #whole
+def _whole(adapter, words):
+    "Which words are one known token: word, True or False."
+    whole = dict.fromkeys(words, False)
+    for texts in (words, [" " + word for word in words]):
+        for word, text, cut in zip(words, texts, adapter.encode(texts) if texts else []):
+            whole[word] |= len(cut) == 1 and not adapter.unknown(cut, text)[0]
+    return whole
 
 # %% ../nbs/api/measure.ipynb #token-counts
 class _TokenCounts:
@@ -241,19 +267,14 @@ class _TokenCounts:
         "Add what was cut, and the words that are kept whole."
         self.tokens += tokens
         self.unknown_tokens += unknown
-        self.unknown_characters = None if None in (lost, self.unknown_characters) else self.unknown_characters + lost
+        can_tell = None not in (lost, self.unknown_characters)
+        self.unknown_characters = self.unknown_characters + lost if can_tell else None
         self.lossless = self.lossless and back
         if len(self.whole) > _CACHE and self.pieces is None: self.whole.clear()
         words = counts if self.pieces is None else self.pieces.intersection(counts)
-        self._try([word for word in words if word not in self.whole])
+        new = [word for word in words if word not in self.whole]
+        self.whole.update(_whole(self.adapter, new))
         self.whole_words += sum(counts[word] for word in words if self.whole[word])
-
-    def _try(self, words):
-        "Find out which words are one token."
-        self.whole.update(dict.fromkeys(words, False))
-        for texts in (words, [" " + w for w in words]):
-            for word, text, cut in zip(words, texts, self.adapter.encode(texts) if texts else []):
-                self.whole[word] |= len(cut) == 1 and not self.adapter.unknown(cut, text)[0]
 
 # %% ../nbs/api/measure.ipynb #batches
 def _batches(blocks, size=16):
@@ -270,7 +291,8 @@ def _normalizer(
     "The function that a normalizer stands for."
     if callable(normalizer): return normalizer
     if (name := normalizer or "none") in NORMALIZERS: return NORMALIZERS[name]
-    raise MeasureError(f"no normalizer is called {normalizer!r}: there are {', '.join(NORMALIZERS)}")
+    raise MeasureError(f"no normalizer is called {normalizer!r}: there are "
+                       f"{', '.join(NORMALIZERS)}")
 
 # %% ../nbs/api/measure.ipynb #cuts
 def _cuts(each, items):
@@ -290,7 +312,8 @@ def _cuts(each, items):
 def measure_all(
     tokenizers: Iterable, # anything that `as_tokenizer` takes
     chunks: Iterable[str], # the text, in parts of any size
-    normalizer: str | Callable | None = "nfc", # a name in `NORMALIZERS` or a function, applied to each block
+    normalizer: str | Callable | None = "nfc",
+    # a name in `NORMALIZERS` or a function, applied to each block
 ) -> list[Measurement]: # one a tokenizer
     "Measure tokenizers on a text of any length in one pass."
     normal, text = _normalizer(normalizer), _TextCounts()
@@ -300,14 +323,16 @@ def measure_all(
         for tokens, cut in zip(each, cuts): tokens.add(counts, *cut)
     shared = {k: v for k, v in vars(text).items() if k not in ("known", "special")}
     return [Measurement(t.adapter.name, t.adapter.kind, t.adapter.vocab_size, **shared,
-                        **{k: v for k, v in vars(t).items() if k not in ("adapter", "whole", "pieces")})
+                        **{k: v for k, v in vars(t).items()
+                           if k not in ("adapter", "whole", "pieces")})
             for t in each]
 
 # %% ../nbs/api/measure.ipynb #measure
 def measure(
     tokenizer, # anything that `as_tokenizer` takes
     text: str, # any text; MeasureError when it holds a lone surrogate
-    normalizer: str | Callable | None = "nfc", # a name in `NORMALIZERS`, a function, or None for none
+    normalizer: str | Callable | None = "nfc",
+    # a name in `NORMALIZERS`, a function, or None for none
 ) -> Measurement:
     "Every figure of a tokenizer on a text, its definition in `Measurement`."
     return measure_all([tokenizer], [text], normalizer)[0]
@@ -315,7 +340,8 @@ def measure(
 # %% ../nbs/api/measure.ipynb #compare
 def _named(tokenizers):
     "Adapters from a list, or from a dict of names."
-    if isinstance(tokenizers, dict): return [as_tokenizer(t, name) for name, t in tokenizers.items()]
+    if isinstance(tokenizers, dict):
+        return [as_tokenizer(t, name) for name, t in tokenizers.items()]
     return [as_tokenizer(t) for t in ([tokenizers] if isinstance(tokenizers, str) else tokenizers)]
 
 def size_warning(

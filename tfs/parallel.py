@@ -31,11 +31,13 @@ def check_parallel(
         raise MeasureError(f"{where}: two columns are called {twice[0]}. Rename one.")
     for name in names:
         bad = [row for row, text in enumerate(parallel[name]) if not isinstance(text, str)]
-        if bad: raise MeasureError(f"{where}: column {name} has no text in row {bad[0]} ({len(bad):,} such rows). "
-                                   "All columns must have the same sentences.")
+        if bad:
+            raise MeasureError(f"{where}: column {name} has no text in row {bad[0]} ({len(bad):,} "
+                               "such rows). All columns must have the same sentences.")
     if reference is None or reference in names: return parallel
     near = get_close_matches(reference, names, n=3, cutoff=0.3) or names[:5]
-    raise MeasureError(f"{where}: no column {reference}. Near or there: {', '.join(near)}. Name one as the reference.")
+    raise MeasureError(f"{where}: no column {reference}. Near or there: {', '.join(near)}. "
+                       "Name one of its columns.")
 
 # %% ../nbs/api/parallel.ipynb #sample
 def _sample(name):
@@ -65,8 +67,8 @@ def _table(path, text, mark):
     except csv.Error as e: raise MeasureError(f"{path}: {e}. Mend the quotes.") from None
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
-            raise MeasureError(f"{path}, row {number}: {len(row)} fields where the header has {len(rows[0])}. "
-                               "Mend that row.")
+            raise MeasureError(f"{path}, row {number}: {len(row)} fields where the header has "
+                               f"{len(rows[0])}. Mend that row.")
     return rows
 
 # %% ../nbs/api/parallel.ipynb #folder
@@ -78,7 +80,8 @@ def _folder(path):
     if not texts: raise MeasureError(f"{path}: a folder without files")
     first, n = next((name, len(lines)) for name, lines in texts.items())
     for name, lines in texts.items():
-        if len(lines) != n: raise MeasureError(f"{path}: {name} has {len(lines):,} lines, {first} has {n:,}. "
+        if len(lines) != n:
+            raise MeasureError(f"{path}: {name} has {len(lines):,} lines, {first} has {n:,}. "
                                                "All languages must have the same sentences.")
     return pd.DataFrame(texts, dtype=object)
 
@@ -94,7 +97,8 @@ def _read_one(path):
         try: return pd.read_parquet(path)
         except Exception as e: why = str(e).splitlines()[0]
         raise MeasureError(f"{path}: not a readable Parquet file ({why})")
-    if kind not in (".tsv", ".csv"): raise MeasureError(f"{path}: expected .parquet, .tsv, .csv or a folder")
+    if kind not in (".tsv", ".csv"):
+        raise MeasureError(f"{path}: expected .parquet, .tsv, .csv or a folder")
     rows = _table(path, _text(path), "\t" if kind == ".tsv" else ",")
     if len(rows) < 2: raise MeasureError(f"{path}: nothing in it to measure")
     return pd.DataFrame(rows[1:], columns=rows[0], dtype=object)
@@ -108,7 +112,8 @@ def read_parallel(
     parts = [check_parallel(_read_one(p), where=str(p)) for p in paths]
     for path, part in zip(paths, parts):
         if odd := sorted({*map(str, part.columns)} ^ {*map(str, parts[0].columns)}):
-            raise MeasureError(f"{path}: its languages differ from those of {paths[0]} ({', '.join(odd[:5])})")
+            raise MeasureError(f"{path}: its languages differ from those of {paths[0]} "
+                               f"({', '.join(odd[:5])})")
     empty = pd.DataFrame({c: [""] for c in parts[0].columns}, dtype=object)
     return pd.concat([t for p in parts for t in (p[parts[0].columns], empty)], ignore_index=True)
 
@@ -142,7 +147,8 @@ def _flores_address():
 def flores(): # DataFrame, 2,011 rows, a column a language; Unavailable
     "FLORES-200 from the mirror, the cache or its published address."
     ways = ways_out("flores/flores200-dev.parquet and flores200-devtest.parquet")
-    table, source = first_of("FLORES-200", {"mirror": _flores_mirror, "address": _flores_address}, ways)
+    table, source = first_of("FLORES-200", {"mirror": _flores_mirror, "address": _flores_address},
+                             ways)
     print(f"FLORES-200: {source}")
     return check_parallel(table, where="FLORES-200")
 
@@ -168,7 +174,8 @@ def _code(language):
     return f"{_three_letters().get(language, language)}_{script}"
 
 # %% ../nbs/api/parallel.ipynb #cldr
-def cldr_names(): # DataFrame: a row a country or territory, a column a language; MeasureError without babel
+def cldr_names():
+    # DataFrame: a row a country or territory, a column a language; MeasureError without babel
     "What languages call the countries and territories of the world, for those that name them all."
     import pandas as pd
     _need("babel", "names from CLDR")
@@ -176,7 +183,8 @@ def cldr_names(): # DataFrame: a row a country or territory, a column a language
     names = {language: localedata.load(language).get("territories", {})
              for language in localedata.locale_identifiers() if "_" not in language}
     places = sorted(p for p in names["en"] if len(p) == 2 and p.isalpha())
-    whole = {_code(k): [str(v[p]) for p in places] for k, v in sorted(names.items()) if all(v.get(p) for p in places)}
+    whole = {_code(k): [str(v[p]) for p in places]
+             for k, v in sorted(names.items()) if all(v.get(p) for p in places)}
     return pd.DataFrame(whole, index=places, dtype=object)
 
 # %% ../nbs/api/parallel.ipynb #names

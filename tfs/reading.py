@@ -88,11 +88,12 @@ def cut_blocks(
     chunks: Iterable[str], # the text, in parts of any size
     size: int = _BLOCK, # code points after which a block ends as soon as it may
 ) -> Iterator[str]: # blocks that joined are the text
-    "Cut a text into blocks where no token is lost; a million code points without a space are cut anywhere."
+    "Cut a text where no token is lost; a million code points without a space are cut anywhere."
     rest = ""
     for part in (chunk[i:i + size] for chunk in chunks for i in range(0, len(chunk), size)):
         rest += part
-        while len(rest) > size and (place := _place(rest[:size]) or len(rest) > 2 * size and _place(rest)):
+        while len(rest) > size and (place := _place(rest[:size]) or len(rest) > 2 * size
+                                    and _place(rest)):
             yield rest[:place]
             rest = rest[place:]
     if rest: yield rest

@@ -1,10 +1,10 @@
-"""How fast `tfs measure` reads beside `tokenizers.encode_batch` alone, and how much memory it takes.
+"""How fast `tfs measure` reads beside `tokenizers.encode_batch`, and how much memory it takes.
 
     python tools/bench_measure.py corpus.txt            any UTF-8 text
     python tools/bench_measure.py --flores 100          100 MB made of FLORES-200 (needs TFS_MIRROR)
 
-Both read the same file from disk, one after the other: encode_batch in batches of 1,000 lines, with its tokens counted and dropped; and
-the command as a process of its own, with all figures.
+Both read the same file from disk, one after the other: encode_batch in batches of 1,000 lines,
+with its tokens counted and dropped; and the command as a process of its own, with all figures.
 """
 import argparse
 import subprocess
@@ -56,7 +56,8 @@ def encode_all(path, spec):
 def measure_all(path, spec):
     "Seconds, tokens and peak memory in MB of the command."
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", PROBE, str(path), spec], cwd=ROOT, capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-c", PROBE, str(path), spec], cwd=ROOT,
+                          capture_output=True, text=True,
                           encoding="utf-8", check=True)
     head, row = (line.split(",") for line in done.stdout.splitlines()[:2])
     peak = int(done.stderr.split()[-1])
@@ -67,7 +68,8 @@ def main():
     "Measure and print three lines."
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", nargs="?", help="UTF-8 text")
-    parser.add_argument("--flores", type=int, metavar="MB", help="make this much text of FLORES-200")
+    parser.add_argument("--flores", type=int, metavar="MB",
+                        help="make this much text of FLORES-200")
     parser.add_argument("-t", default="gpt4o", help="tokenizer")
     args = parser.parse_args()
     if not args.file and not args.flores: parser.error("name a file, or --flores MB")
@@ -79,7 +81,8 @@ def main():
         whole, counted, memory = measure_all(path, args.t)
     print(f"{size:,.0f} MB of text, tokenizer {name}")
     print(f"encode_batch alone  {alone:6.1f} s  {size / alone:5.2f} MB/s  {tokens:,} tokens")
-    print(f"tfs measure         {whole:6.1f} s  {size / whole:5.2f} MB/s  {counted:,} tokens  peak {memory:,} MB")
+    print(f"tfs measure         {whole:6.1f} s  {size / whole:5.2f} MB/s  {counted:,} tokens")
+    print(f"peak memory {memory:,} MB")
     print(f"throughput {alone / whole:.0%} of encode_batch")
 
 
