@@ -61,6 +61,7 @@ def _unknown_id(tokenizer):
 def _hf_unknown(unknown):
     "A function that counts the tokens with the id `unknown`, and the code points that they cover."
     def count(cut, text):
+        "Unknown tokens, and the code points in them."
         at = [span for id, span in zip(cut.ids, cut.offsets) if id == unknown]
         return len(at), sum(end - start for start, end in at)
     return count
@@ -116,6 +117,7 @@ def _from_spm(processor, name):
     "A `sentencepiece.SentencePieceProcessor`."
     unknown = processor.unk_id()
     def count(cut, text):
+        "Unknown tokens, and the code points in them."
         if unknown not in cut: return 0, 0
         pieces = processor.encode(text, out_type=str)
         return cut.count(unknown), sum(len(p) for id, p in zip(cut, pieces) if id == unknown)
@@ -127,6 +129,7 @@ def _from_spm(processor, name):
 def _tokens_of(function, name):
     "A function that calls another and insists on a list."
     def call(text):
+        "The tokens of a text."
         tokens = function(text)
         if isinstance(tokens, (list, tuple)): return list(tokens)
         raise MeasureError(f"{name}: gave {type(tokens).__name__} for a text; "

@@ -123,6 +123,7 @@ def write(
 class _Aside(StringIO):
     "Holds back what is printed, except that a download begins."
     def write(self, text):
+        "Keep a text, or pass it on."
         (sys.stderr.write if text.startswith("Downloading") else super().write)(text)
 
 @contextmanager

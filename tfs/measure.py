@@ -297,7 +297,7 @@ def _normalizer(
 # %% ../nbs/api/measure.ipynb #cuts
 def _cuts(each, items):
     "For each (blocks, word counts): the counts, and what every tokenizer makes of the blocks."
-    def work(blocks): return [tokens.cut(blocks) for tokens in each]
+    work = lambda blocks: [tokens.cut(blocks) for tokens in each]
     if not all(tokens.adapter.threads for tokens in each):
         yield from ((counts, work(blocks)) for blocks, counts in items)
         return
