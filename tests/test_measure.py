@@ -418,6 +418,7 @@ def test_published_lengths():
     lengths = token_lengths("gpt2", picked)
     assert lengths[list(PUBLISHED)].to_dict() == PUBLISHED
     assert lengths["tel_Telu"] == parallel.flores_lengths().loc["tel_Telu", "GPT-2 (2019)"]
+    assert token_lengths("bytes", table[["eng_Latn", "sat_Olck"]])["sat_Olck"] == 723_211
     assert token_tax("gpt2", picked)["shn_Mymr"] == pytest.approx(18.76, abs=0.005)
 
 

@@ -87,7 +87,7 @@ def _table(tax):
 
 # %% ../nbs/api/explore.ipynb #style
 _STYLE = """#@ td,#@ th{padding:3px 8px;text-align:right;white-space:nowrap;vertical-align:top}
-#@ th:first-child,#@ td:nth-child(2){text-align:left;white-space:normal}
+#@ th:first-child,#@ th:nth-child(2),#@ td:nth-child(2){text-align:left;white-space:normal}
 #@ tbody th{font-weight:400}
 #@ thead th{position:sticky;top:0;background:var(--bs-body-bg,Canvas);white-space:normal}
 #@ thead button{all:unset;cursor:pointer;text-decoration:underline dotted}

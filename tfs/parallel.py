@@ -159,19 +159,22 @@ def flores_lengths(): # DataFrame: a row a language, a column a tokenizer
     return pd.read_csv(_sample("flores-lengths.tsv"), sep="\t", index_col="language")
 
 # %% ../nbs/api/parallel.ipynb #cldr-codes
+_BIBLIOGRAPHIC = {*"alb arm baq bur chi cze dut fre geo ger gre ice mac mao may per rum slo tib "
+                  "wel".split()}
+
 @lru_cache
-def _three_letters():
-    "Two-letter language codes and their three-letter twins."
+def _aliases():
+    "Three-letter language codes and their two-letter twins."
     from babel.core import get_global
-    aliases = get_global("language_aliases").items()
-    return {two: three for three, two in aliases if len(three) == 3 and len(two) == 2}
+    return {three: two for three, two in get_global("language_aliases").items() if len(three) == 3}
 
 def _code(language):
     "A language as `hin_Deva`."
     from babel.core import get_global
+    twins = {two: three for three, two in _aliases().items() if three not in _BIBLIOGRAPHIC}
     likely = get_global("likely_subtags").get(language, "").split("_")
     script = likely[1] if len(likely) > 1 and len(likely[1]) == 4 else "Zyyy"
-    return f"{_three_letters().get(language, language)}_{script}"
+    return f"{twins.get(language, language)}_{script}"
 
 # %% ../nbs/api/parallel.ipynb #cldr
 def cldr_names():
@@ -188,20 +191,27 @@ def cldr_names():
     return pd.DataFrame(whole, index=places, dtype=object)
 
 # %% ../nbs/api/parallel.ipynb #names
+_NAMES = {
+    "acm": "Mesopotamian Arabic", "acq": "Ta'izzi-Adeni Arabic", "ajp": "South Levantine Arabic",
+    "apc": "North Levantine Arabic", "azb": "South Azerbaijani", "cjk": "Chokwe",
+    "fuv": "Nigerian Fulfulde", "hne": "Chhattisgarhi", "kbp": "Kabiyè", "pbt": "Southern Pashto",
+    "quy": "Ayacucho Quechua", "taq": "Tamasheq", "aka": "Akan", "twi": "Twi"}
+
 def language_name(
     code: str, # as in `tel_Telu`
 ) -> str: # the code itself where `babel` is missing or doesn't know it
     "The English name of a language."
+    language = code.split("_")[0]
+    if language in _NAMES: return _NAMES[language]
     try: english = _need("babel", "names").Locale("en")
     except MeasureError: return code
-    language = code.split("_")[0]
-    twos = {three: two for two, three in _three_letters().items()}
-    return english.languages.get(twos.get(language, language)) or code
+    return english.languages.get(_aliases().get(language, language)) or code
 
 def script_name(
     code: str, # as in `tel_Telu`
 ) -> str: # the code of the script where `babel` is missing
     "The English name of the script of a language."
     script = code.split("_")[-1]
+    if script in ("Hans", "Hant"): return {"s": "Simplified", "t": "Traditional"}[script[-1]] + " Han"
     try: return _need("babel", "names").Locale("en").scripts.get(script) or script
     except MeasureError: return script
