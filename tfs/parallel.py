@@ -207,11 +207,13 @@ def language_name(
     except MeasureError: return code
     return english.languages.get(_aliases().get(language, language)) or code
 
+_HAN = {"Hans": "Simplified Han", "Hant": "Traditional Han"}
+
 def script_name(
     code: str, # as in `tel_Telu`
 ) -> str: # the code of the script where `babel` is missing
     "The English name of the script of a language."
     script = code.split("_")[-1]
-    if script in ("Hans", "Hant"): return {"s": "Simplified", "t": "Traditional"}[script[-1]] + " Han"
+    if script in _HAN: return _HAN[script]
     try: return _need("babel", "names").Locale("en").scripts.get(script) or script
     except MeasureError: return script
