@@ -198,7 +198,7 @@ def test_ctrl_c(tmp_path, env):
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err.decode()) == (130, b"", "tfs: interrupted\n")
+    assert (process.returncode, out, err.decode().strip()) == (130, b"", "tfs: interrupted")
 
 
 @posix

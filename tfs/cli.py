@@ -144,11 +144,13 @@ def progress(
     from rich import progress as bars
     from rich.console import Console
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda done: None
+        return
     amount = (bars.DownloadColumn(),
               bars.TransferSpeedColumn()) if bytes else (bars.MofNCompleteColumn(),)
     columns = ("{task.description}", bars.BarColumn(), *amount, bars.TimeRemainingColumn())
-    with bars.Progress(*columns, console=console, disable=not console.is_terminal,
-                       transient=True) as bar:
+    with bars.Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
 
