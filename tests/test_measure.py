@@ -343,15 +343,16 @@ def test_nul_is_a_character():
 
 
 def test_real_unigram():
-    "A published Unigram tokenizer, of Mon, Burmese and English."
+    "A published Unigram tokenizer of Mon, Burmese and English, where its package is installed."
     try: files = metadata.files("mon-tokenizer")
-    except metadata.PackageNotFoundError: pytest.skip("mon-tokenizer is not installed")
-    path = next(f for f in files if f.name == "mon_tokenizer.json").locate()
+    except metadata.PackageNotFoundError: files = []
+    path = next((f.locate() for f in files if f.name == "mon_tokenizer.json"), None)
+    if path is None: pytest.skip("mon-tokenizer 1.0 is not installed (pip install --no-deps)")
     text = "မြန်မာဘာသာ is a language"
     m = measured(str(path), text)
-    assert m.kind == "Unigram" and m.unknown_tokens == 0
-    assert m.tokens == len(Tokenizer.from_file(str(path)).encode(text,
-                                                                 add_special_tokens=False).ids)
+    assert m.kind == "Unigram" and m.unknown_tokens == 0 and m.lossless
+    alone = Tokenizer.from_file(str(path))
+    assert m.tokens == len(alone.encode(text, add_special_tokens=False).ids)
     assert m.fertility < measured("gpt4", text).fertility
 
 
