@@ -159,7 +159,30 @@ def test_lesson_runs_on_a_hosted_layout(tmp_path, variable, folder):
                     **{variable: "Batch"})
     assert done.returncode == 0, done.stderr
     for name in ("train", "validation", "test"): assert (work/"data"/f"{name}.parquet").exists()
-    assert json.loads((work/"tokenizer.json").read_text(encoding="utf-8"))["model"]["type"] == "BPE"
+    check_tokenizer(work/"tokenizer.json")
+
+
+def check_tokenizer(path):
+    "What lesson 1 saved loads in both libraries and does there what the lesson says."
+    from tokenizers import Tokenizer
+    from transformers import PreTrainedTokenizerFast
+    messy, tidy = "  Он сказал:   «Я не  знаю» - и ушёл…", 'Он сказал: "Я не знаю" — и ушёл...'
+    own = Tokenizer.from_file(str(path))
+    assert [own.id_to_token(i) for i in range(4)] == ["<pad>", "<unk>", "<bos>", "<eos>"]
+    fast = PreTrainedTokenizerFast(tokenizer_file=str(path), clean_up_tokenization_spaces=False)
+    assert fast(messy)["input_ids"] == own.encode(messy).ids
+    assert fast.decode(own.encode(messy).ids) == own.decode(own.encode(messy).ids) == tidy
+
+
+@pytest.mark.mirror
+@pytest.mark.skipif(not os.environ.get("TFS_MIRROR"), reason="TFS_MIRROR names no mirror")
+def test_lesson_runs_on_the_mirrors_corpus(tmp_path):
+    done = run_tool("run_notebooks.py", lessons()[0], "--to", tmp_path/"executed", "--any-path",
+                    TFS_DATA="tatoeba", TFS_WORK=str(tmp_path/"work"), PYTHONPATH=str(ROOT))
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path/"executed"/lessons()[0].name).read_text(encoding="utf-8")
+    assert "a stand-in" in text and "reference figures don't apply" in text
+    check_tokenizer(tmp_path/"work"/"tokenizer.json")
 
 
 def notebook(*sources, outputs=()):
