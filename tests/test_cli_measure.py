@@ -187,12 +187,17 @@ def test_tax_on_flores(tfs):
     assert {r["language"]: r["tokens"] for r in json.loads(out)} == picked | {"eng_Latn": 52_567}
 
 
+def hear_ctrl_c():
+    "A job in the background of a shell ignores Ctrl-C, and so would its children."
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @posix
 def test_ctrl_c(tmp_path, env):
     process = subprocess.Popen([sys.executable, "-m", "tfs", "measure", "-", "-t", "bytes"],
                                cwd=tmp_path, env=env,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
+                               stderr=subprocess.PIPE, preexec_fn=hear_ctrl_c)
     process.stdin.write(VERSE.encode() * 10_000)
     process.stdin.flush()
     time.sleep(1.5)

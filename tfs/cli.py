@@ -333,6 +333,12 @@ def _utf8():
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
+def _unread() -> int: # exit code
+    "Whoever read the output has closed it, and Python would complain once more at exit."
+    import os
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
 def run(
     args: list[str], # without the program's name
 ) -> int: # exit code
@@ -343,11 +349,7 @@ def run(
                                            prog_name="tfs", standalone_mode=False)
         # some versions of typer turn Ctrl-C into a code
         if code == 130: raise KeyboardInterrupt
-    except BrokenPipeError:
-        # whoever read the output has closed it, and Python would complain once more at exit
-        import os
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except BrokenPipeError: return _unread()
     except BaseException as error:
         if debug: raise
         code, line = explain(error)
@@ -360,5 +362,5 @@ def main():
     _utf8()
     code = run(sys.argv[1:])
     try: sys.stdout.flush()
-    except BrokenPipeError: pass
+    except BrokenPipeError: _unread()
     sys.exit(code)

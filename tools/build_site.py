@@ -45,13 +45,14 @@ def drop_host_links(nb):
 
 
 def add_anchors(nb):
-    "A place to link to for each function and class that a lesson exports."
+    "A place for links to each function and class that a lesson exports; nbdev links are lower case."
     from execnb.nbio import mk_cell
     seen, cells = set(), []
     for cell in nb.cells:
         if cell.cell_type == "code" and re.search(r"^#\|\s*exports?\b", cell.source, re.M):
             names = re.findall(r"^(?:def|class) ([A-Za-z]\w*)", cell.source, re.M)
-            new = [n for n in dict.fromkeys(names) if n not in seen]
+            places = [place for name in names for place in (name, name.lower())]
+            new = [n for n in dict.fromkeys(places) if n not in seen]
             if new: cells.append(mk_cell("".join(f'<a id="{n}"></a>' for n in new), "markdown"))
             seen.update(new)
         cells.append(cell)
