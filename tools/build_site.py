@@ -45,7 +45,7 @@ def drop_host_links(nb):
 
 
 def add_anchors(nb):
-    "A place for links to each function and class that a lesson exports; nbdev links are lower case."
+    "A place for links to what a lesson exports; nbdev links are in lower case."
     from execnb.nbio import mk_cell
     seen, cells = set(), []
     for cell in nb.cells:
