@@ -148,7 +148,7 @@ def configure(cfg):
                "sidebar": {"style": "docked", "contents": sidebar()}}
     (PROC/"tfs.yml").write_text(yaml.safe_dump({"website": website}, allow_unicode=True,
                                                sort_keys=False), encoding="utf-8")
-    style = (PARTS/"styles.css").read_text(encoding="utf-8")
+    style = (PARTS/"styles.scss").read_text(encoding="utf-8")
     (PROC/"styles.css").write_text(css() + "\n" + style, encoding="utf-8")
     for path in (PARTS/"head.html", PARTS/"favicon.svg", ROOT/"_quarto.yml"):
         shutil.copy(path, PROC)
