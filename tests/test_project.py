@@ -115,7 +115,6 @@ def test_cells_are_short(path):
 
 @every_notebook
 def test_lines_are_short(path):
-    if path.stem in ("bpe-class", "flat"): pytest.skip("its long lines wait for an edit")
     for cell in read(path):
         if cell["cell_type"] != "code": continue
         for line in "".join(cell["source"]).splitlines(): assert len(line) <= 100, line
