@@ -1,20 +1,9 @@
-"""The built site: what its files say, and what a browser makes of them.
-
-TFS_SITE names a site that is already built; without it one is built here from the saved outputs.
-"""
-import base64
+"""The built site: what its files say, and what a browser makes of them."""
 import json
 import os
 import re
-import shutil
-import subprocess
-import sys
-import threading
-import time
 from collections import defaultdict
-from functools import partial
 from html.parser import HTMLParser
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -24,21 +13,8 @@ from finish_site import IMPORTS, finish_page
 from project import NBS, lessons, notebooks, settings, site
 
 CFG = settings()
-CHROMIUM = next(filter(None, map(shutil.which, (
-    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"))), None)
-CHROMEDRIVER = shutil.which("chromedriver")
 PAGES = [p.relative_to(NBS).with_suffix(".html").as_posix() for p in notebooks()]
 LESSON_PAGES = [p.relative_to(NBS).with_suffix(".html").as_posix() for p in lessons()]
-
-
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory):
-    "The folder of the built site."
-    if os.environ.get("TFS_SITE"): return ROOT/os.environ["TFS_SITE"]
-    out = tmp_path_factory.mktemp("site")/"_site"
-    build = [sys.executable, str(ROOT/"tools"/"build_site.py"), "--out", str(out)]
-    subprocess.run(build, check=True)
-    return out
 
 
 class Page(HTMLParser):
@@ -170,82 +146,6 @@ def test_what_an_engine_loads_from_elsewhere_is_taken_out():
 def test_fonts_from_elsewhere_are_taken_out_of_styles(rule):
     assert IMPORTS.sub("", f"{rule}:root{{--a:b}}") == ":root{--a:b}"
     assert IMPORTS.sub("", '@import url("own.css");') == '@import url("own.css");'
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    "Serves the site below the path that it has on the web."
-    def log_message(self, *args): pass
-
-    def translate_path(self, path):
-        return super().translate_path(path.removeprefix(CFG["doc_baseurl"]))
-
-
-@pytest.fixture(scope="session")
-def server(folder):
-    "The address of the site on this machine."
-    handler = partial(Quiet, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        threading.Thread(target=httpd.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{httpd.server_port}{CFG['doc_baseurl']}/"
-        httpd.shutdown()
-
-
-class Browser:
-    "Chromium, with what the tests ask of it."
-    def __init__(self, profile):
-        from selenium import webdriver
-        from selenium.webdriver.chrome.service import Service
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM
-        flags = ("headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run",
-                 "disable-background-networking", "disable-component-update", "disable-sync",
-                 "hide-scrollbars", f"user-data-dir={profile}")
-        for flag in flags: options.add_argument(f"--{flag}")
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(options=options, service=Service(CHROMEDRIVER))
-        self.js, self.cdp = self.driver.execute_script, self.driver.execute_cdp_cmd
-
-    def open(self, url, width=1280, dark=False):
-        "Open a page at a width, in the mode that the system prefers."
-        self.cdp("Emulation.setDeviceMetricsOverride",
-                 dict(width=width, height=900, deviceScaleFactor=1, mobile=width < 600))
-        mode = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.cdp("Emulation.setEmulatedMedia", {"features": [mode]})
-        for log in ("browser", "performance"): self.driver.get_log(log)
-        self.driver.get(url)
-
-    def asked(self):
-        "The addresses that the page has asked for."
-        rows = [json.loads(r["message"])["message"] for r in self.driver.get_log("performance")]
-        return [r["params"]["request"]["url"] for r in rows
-                if r["method"] == "Network.requestWillBeSent"]
-
-    def complaints(self):
-        "What stands in the console."
-        return [r["message"] for r in self.driver.get_log("browser")]
-
-    def screenshot(self, path, width):
-        "The whole page, down to 12,000 pixels."
-        height = min(self.js("return document.documentElement.scrollHeight"), 12_000)
-        clip = dict(x=0, y=0, width=width, height=height, scale=1)
-        shot = self.cdp("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(base64.b64decode(shot["data"]))
-
-    def until(self, script, seconds=5):
-        "Wait for a script to be true."
-        end = time.monotonic() + seconds
-        while not (value := self.js(f"return {script}")) and time.monotonic() < end: time.sleep(.05)
-        return value
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    "One browser for all tests."
-    if not CHROMIUM or not CHROMEDRIVER: pytest.skip("needs Chromium and chromedriver on the PATH")
-    started = Browser(tmp_path_factory.mktemp("profile"))
-    yield started
-    started.driver.quit()
 
 
 WEIGHT = """return performance.getEntries().filter(e => "encodedBodySize" in e)

@@ -150,7 +150,7 @@ def configure(cfg):
                                                sort_keys=False), encoding="utf-8")
     style = (PARTS/"styles.scss").read_text(encoding="utf-8")
     (PROC/"styles.css").write_text(css() + "\n" + style, encoding="utf-8")
-    for path in (PARTS/"head.html", PARTS/"favicon.svg", ROOT/"_quarto.yml"):
+    for path in (PARTS/"head.html", PARTS/"favicon.svg", PARTS/"player.js", ROOT/"_quarto.yml"):
         shutil.copy(path, PROC)
 
 

@@ -94,6 +94,9 @@ def finish_page(text, page, cfg):
     text = ICON.sub(r'<i class="\1" aria-hidden="true">', text)
     text = own_links(text, page, site(cfg))
     text = re.sub(r"(<body[^>]*>)", rf"\1{SKIP}", text, count=1)
+    if 'class="tfs-play"' in text:
+        script = f'<script src="{relative("player.js", page)}" defer></script>'
+        text = text.replace("</head>", script + "</head>", 1)
     if page.startswith("lessons/"):
         text = re.sub(r'(<header id="title-block-header".*?</header>)',
                       lambda m: m[1] + lesson_bar(page, cfg), text, count=1, flags=re.S)
@@ -162,7 +165,7 @@ def finish(folder, cfg, sources):
         if place.parts[0] == "lessons": shutil.copy(path, folder/place)
     (folder/"sitemap.xml").write_text(sitemap(facts, cfg), encoding="utf-8", newline="\n")
     (folder/"llms.txt").write_text(llms(facts, cfg), encoding="utf-8", newline="\n")
-    (folder/"favicon.svg").write_bytes((folder.parent/"favicon.svg").read_bytes())
+    for name in ("favicon.svg", "player.js"): shutil.copy(folder.parent/name, folder)
     (folder/".nojekyll").touch()
     for page, (title, promise) in facts.items():
         if page == "index.html" or page.startswith("lessons/"):
