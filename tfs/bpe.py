@@ -21,6 +21,8 @@ from pathlib import Path
 
 from fastcore.basics import patch
 
+from .pipeline import Pipeline, pipeline_of, token_bytes, word_pattern
+
 # %% ../nbs/api/bpe-class.ipynb #names
 # name: its Unicode form
 NORMALIZERS = {"lesson": "NFKC", "nfkc": "NFKC", "nfc": "NFC", "none": None}
@@ -125,14 +127,15 @@ def _add_words(texts, times, find, counts):
 def count_words(
     sentences,                   # any number of texts; a generator is read once
     normalizer:str="lesson",     # one of `NORMALIZERS`
-    pre_tokenizer:str="lesson",  # one of `PATTERNS`
+    pre_tokenizer:str="lesson",  # one of `PRE_TOKENIZERS`
     special_tokens=(),           # cut out of the text, and not counted
 ) -> Counter:
     "How often each word occurs: `word_counts` of the normalised sentences, several times faster."
     if isinstance(sentences, str):
         raise TypeError("sentences is one string; expected a list of them")
-    counts, specials = {}, _special_pattern(special_tokens)
-    find = PATTERNS[_known(pre_tokenizer, PATTERNS, "pre_tokenizer")].findall
+    if pre_tokenizer != "lesson":
+        return Pipeline(normalizer, pre_tokenizer).count(sentences, special_tokens)
+    counts, specials, find = {}, _special_pattern(special_tokens), PATTERNS["lesson"].findall
     for block in _blocks(sentences, 2**17):
         if specials: block = [part for text in block for part in specials.split(text)]
         edgy = []
@@ -160,20 +163,21 @@ def _check_parts(merges, alphabet, special_tokens):
 
 # %% ../nbs/api/bpe-class.ipynb #bpe-class
 class BPE:
-    "A byte-pair encoding tokenizer over characters."
+    "A byte-pair encoding tokenizer over characters or bytes."
     def __init__(self,
         merges,                      # pairs of symbols in the order of their ranks
         alphabet,                    # single characters in the order of their ids
         special_tokens=(),           # tokens that stand for themselves, with the first ids
         normalizer:str="lesson",     # one of `NORMALIZERS`
-        pre_tokenizer:str="lesson",  # one of `PATTERNS`
+        pre_tokenizer:str="lesson",  # one of `PRE_TOKENIZERS`
         unk_token:str="<unk>",       # for characters outside the alphabet, if it is a special token
         lengths=None,                # tokens of the training text at first and after each merge
+        byte_level:bool=False,       # words are spelled with the letters of bytes
     ):
         self.merges, self.alphabet = [tuple(pair) for pair in merges], list(alphabet)
         self.special_tokens, self.unk_token = list(special_tokens), unk_token
-        self.normalizer = _known(normalizer, NORMALIZERS, "normalizer")
-        self.pre_tokenizer = _known(pre_tokenizer, PATTERNS, "pre_tokenizer")
+        self.pipeline = Pipeline(normalizer, pre_tokenizer, byte_level)
+        self.normalizer, self.pre_tokenizer, self.byte_level = normalizer, pre_tokenizer, byte_level
         _check_parts(self.merges, self.alphabet, self.special_tokens)
         names = dict.fromkeys([*self.special_tokens, *self.alphabet, *map("".join, self.merges)])
         self.vocab = {name: i for i, name in enumerate(names)}
@@ -261,8 +265,7 @@ def _parts(self:BPE, text):
 @patch
 def _text_words(self:BPE, text):
     "The words of a text without special tokens."
-    text = normalize_texts([text], self.normalizer)[0]
-    return [word.replace(" ", "▁") for word in PATTERNS[self.pre_tokenizer].findall(" " + text)]
+    return self.pipeline.words(text)
 
 # %% ../nbs/api/bpe-class.ipynb #encode
 @patch
@@ -322,7 +325,7 @@ def decode(self:BPE,
     "The text that the tokens spell: the normalised text, if no character was unknown."
     names = [t if isinstance(t, str) else self.id_to_token(t) for t in tokens]
     if skip_special_tokens: names = [t for t in names if t not in self.special_tokens]
-    return "".join(names).replace("▁", " ").removeprefix(" ")
+    return self.pipeline.join(names, self.special_tokens)
 
 # %% ../nbs/api/bpe-class.ipynb #marks
 BLOCK = 2**17  # texts that are encoded at once, if they are short
@@ -451,11 +454,38 @@ def _replaced(self:BPE, ids, ends, texts, plain):
         last = ends[i]
     return np.concatenate((*pieces, ids[last:]))
 
+# %% ../nbs/api/bpe-class.ipynb #pattern-block
+@patch
+def _cut_bytes(self:BPE, word):
+    "The packed ids of a word as it stands in a text, remembered unless it is long."
+    if (found := self._memo.get(word)) is not None: return found
+    ids = [self._ids[i] for i in map(ord, self._spell(self.pipeline.spell(word)))]
+    packed = self._pack([-PLAIN] if None in ids else ids)
+    if len(self._memo) >= MEMO: self._memo.clear()
+    if len(word) <= 200: self._memo[word] = packed
+    return packed
+
+@patch
+def _pattern_block(self:BPE, texts):
+    "What `_packed_block` gives, for words that are not lesson 1's."
+    import numpy as np
+    odd = self._specials.search if self._specials else lambda text: False
+    cut, packed = self.pipeline.cut, []
+    for raw, text in zip(texts, normalize_texts(texts, self.normalizer)):
+        if odd(raw): packed.append(self._pack(self._slow_ids(raw)))
+        else: packed.append(b"".join(map(self._cut_bytes, cut(text))))
+    ids = np.frombuffer(b"".join(packed), np.uint32 if self._wide else np.uint16)
+    ends = np.cumsum(list(map(len, packed))) // ids.itemsize
+    plain = (ids == int(np.iinfo(ids.dtype).max) + 1 - PLAIN).nonzero()[0]
+    if len(plain): self._slow_ids(texts[np.searchsorted(ends, plain[0], "right")])
+    return ids, ends
+
 # %% ../nbs/api/bpe-class.ipynb #packed-block
 @patch
 def _packed_block(self:BPE, texts):
     "The ids of texts, and where each text ends."
     import numpy as np
+    if not self.pipeline.taught: return self._pattern_block(texts)
     text, plain = " \0 ".join([*texts, ""]), set()
     if text.count("\0") != len(texts):
         plain = {i for i, one in enumerate(texts) if "\0" in one}
@@ -538,37 +568,49 @@ def _without_rare(words, limit):
     for word, n in words.items(): left["".join(c for c in word if c in kept)] += n
     return left
 
-def _merges_for(words, vocab_size, special_tokens):
+def _merges_for(words, vocab_size, special_tokens, letters=()):
     "How many merges fill the vocabulary; raises `ValueError` if it is too small."
-    smallest = len(special_tokens) + len(set().union(*words))
+    smallest = len(special_tokens) + len(set(letters).union(*words))
     if vocab_size >= smallest: return vocab_size - smallest
     special = len(special_tokens)
     raise ValueError(f"vocab_size is {vocab_size}: the smallest possible is {smallest}, {special} "
                      f"special tokens and {smallest - special} characters")
 
+# %% ../nbs/api/bpe-class.ipynb #corpus
+def _word_counts(corpus, pipeline, special_tokens):
+    "The words of texts, of files, or of a mapping as they are."
+    from tfs.training import count_files
+    if isinstance(corpus, Mapping): return corpus
+    if isinstance(corpus, Path): corpus = [corpus]
+    if isinstance(corpus, (list, tuple)) and corpus and isinstance(corpus[0], Path):
+        return count_files(corpus, pipeline, special_tokens)
+    return pipeline.count(corpus, special_tokens)
+
 # %% ../nbs/api/bpe-class.ipynb #train
 @patch(cls_method=True)
 def train(cls:BPE,
-    corpus,                       # texts, or word: frequency
+    corpus,                       # texts; or word: frequency; or paths of UTF-8 files
     vocab_size:int|None=None,     # special tokens, alphabet and merges together, at most
     n_merges:int|None=None,       # or: how many merges, at most
     tie:str="greatest",           # see `most_frequent_pair`; "id" is Hugging Face's rule
     min_frequency:int=1,          # a pair that occurs less often is not merged
     special_tokens=(),            # cut out of texts; they get the first ids
     normalizer:str="lesson",      # one of `NORMALIZERS`
-    pre_tokenizer:str="lesson",   # one of `PATTERNS`
+    pre_tokenizer:str="lesson",   # one of `PRE_TOKENIZERS`
     limit_alphabet:int|None=None, # keep only so many characters, the most frequent
+    byte_level:bool=False,        # spell words with the letters of bytes: nothing is ever unknown
 ):
     "A tokenizer with the merges of the lesson's trainers; fewer than asked for if pairs run out."
     from tfs.flat import train_flat
     if (vocab_size is None) == (n_merges is None):
         raise ValueError("give either vocab_size or n_merges")
-    words = corpus if isinstance(corpus, Mapping) else count_words(
-        corpus, normalizer, pre_tokenizer, special_tokens)
+    pipeline = Pipeline(normalizer, pre_tokenizer, byte_level)
+    words, letters = _word_counts(corpus, pipeline, special_tokens), pipeline.letters
     if limit_alphabet is not None: words = _without_rare(words, limit_alphabet)
-    if vocab_size is not None: n_merges = _merges_for(words, vocab_size, special_tokens)
+    if vocab_size is not None: n_merges = _merges_for(words, vocab_size, special_tokens, letters)
     alphabet, merges, lengths = train_flat(words, n_merges, tie, min_frequency)
-    return cls(merges, alphabet, special_tokens, normalizer, pre_tokenizer, lengths=lengths)
+    return cls(merges, letters or alphabet, special_tokens, normalizer, pre_tokenizer,
+               lengths=lengths, byte_level=byte_level)
 
 # %% ../nbs/api/bpe-class.ipynb #lengths
 @patch
@@ -598,8 +640,9 @@ def lengths(self:BPE,
     return [-total for total in accumulate(drops)]
 
 # %% ../nbs/api/bpe-class.ipynb #save
-FORMAT, VERSION = "tfs.bpe", 1
-FIELDS = ("merges", "alphabet", "special_tokens", "normalizer", "pre_tokenizer", "unk_token")
+FORMAT, VERSION = "tfs.bpe", 2
+FIELDS = ("merges", "alphabet", "special_tokens", "normalizer", "pre_tokenizer", "unk_token",
+          "byte_level")
 
 @patch
 def save(self:BPE,
@@ -626,9 +669,10 @@ def _read_saved(path):
                          "BPE.from_hf.")
     if not isinstance(saved, dict) or saved.get("format") != FORMAT:
         raise ValueError(f"{path}: not a file of BPE.save.")
+    if saved.get("version") == 1: return {"byte_level": False} | saved
     if saved.get("version") != VERSION:
         raise ValueError(f"{path}: format version {saved.get('version')}; this tfs reads "
-                         f"{VERSION}. Update tfs.")
+                         f"1 and {VERSION}. Update tfs.")
     return saved
 
 @patch(cls_method=True)
@@ -642,19 +686,6 @@ def load(cls:BPE,
         raise ValueError(f"{path}: damaged ({type(e).__name__}: {e}). "
                          "Save the tokenizer again.") from None
 
-# %% ../nbs/api/bpe-class.ipynb #to-hf
-def _hf_pipeline(name):
-    "The normaliser of a name and the cutting into words, as `tokenizers` has them."
-    from tokenizers import Regex
-    from tokenizers import normalizers as nz
-    from tokenizers import pre_tokenizers as pt
-    if name == "lesson": return [normalizer()], pre_tokenizer()
-    pattern = pre_tokenizer_pattern()
-    words = pt.Split(Regex(pattern), behavior="removed", invert=True)
-    mark = pt.Metaspace(replacement="▁", prepend_scheme="never", split=False)
-    steps = [{"nfc": nz.NFC, "nfkc": nz.NFKC}[name]()] if name != "none" else []
-    return steps, pt.Sequence([words, mark])
-
 # %% ../nbs/api/bpe-class.ipynb #pattern
 def pre_tokenizer_pattern(
     word:str=r"[\p{L}\p{N}_]",  # what `\w` means in Python, written out
@@ -666,34 +697,22 @@ def pre_tokenizer_pattern(
 @patch
 def to_hf(self:BPE):
     "A `tokenizers.Tokenizer` with the same ids."
-    from tokenizers import AddedToken, Tokenizer, decoders, models
-    from tokenizers import normalizers as nz
+    from tokenizers import AddedToken, Tokenizer, models
     unk = self.unk_token if self.unk_token in self.vocab else None
-    tokenizer = Tokenizer(models.BPE(self.vocab, self.merges, unk_token=unk))
-    steps, tokenizer.pre_tokenizer = _hf_pipeline(self.normalizer)
-    tokenizer.normalizer = nz.Sequence([*steps, nz.Prepend(" ")])
-    tokenizer.decoder = decoders.Metaspace(replacement="▁", prepend_scheme="always")
+    model = models.BPE(self.vocab, self.merges, unk_token=unk)
+    tokenizer = self.pipeline.to_hf(Tokenizer(model))
     special = [AddedToken(t, normalized=False, special=True) for t in self.special_tokens]
     tokenizer.add_special_tokens(special)
     return tokenizer
 
 # %% ../nbs/api/bpe-class.ipynb #from-hf
-def _hf_normalizer_name(pipeline):
-    "Which of `NORMALIZERS` a serialised tokenizer has; raises `ValueError` if none."
-    for name in NORMALIZERS:
-        twin = json.loads(BPE([], [], normalizer=name).to_hf().to_str())
-        if (twin["normalizer"], twin["pre_tokenizer"]) == (
-            pipeline["normalizer"], pipeline["pre_tokenizer"]): return name
-    raise ValueError("its normaliser or pre-tokenizer is none that BPE knows: "
-                     f"{', '.join(NORMALIZERS)}, each with the lesson's words")
-
 @patch(cls_method=True)
 def from_hf(cls:BPE,
     tokenizer,  # a `tokenizers.Tokenizer`, as `to_hf` and `build_tokenizer` make it
 ):
     "The same tokenizer as a `BPE`, with the same ids; raises `ValueError` if there is none."
-    pipeline = json.loads(tokenizer.to_str())
-    model, special = pipeline["model"], [t["content"] for t in pipeline["added_tokens"]]
+    saved = json.loads(tokenizer.to_str())
+    model, special = saved["model"], [t["content"] for t in saved["added_tokens"]]
     odd = [k for k in ("dropout", "continuing_subword_prefix", "end_of_word_suffix",
                        "byte_fallback", "ignore_merges", "fuse_unk") if model.get(k)]
     if model["type"] != "BPE" or odd:
@@ -702,11 +721,30 @@ def from_hf(cls:BPE,
     made = {"".join(pair) for pair in merges}
     by_id = sorted(model["vocab"], key=model["vocab"].get)
     alphabet = [t for t in by_id if t not in made and t not in special]
-    bpe = cls(merges, alphabet, special, _hf_normalizer_name(pipeline),
-              unk_token=model["unk_token"] or "<unk>")
+    steps = pipeline_of(tokenizer)
+    bpe = cls(merges, alphabet, special, steps.normalizer, steps.pre_tokenizer,
+              unk_token=model["unk_token"] or "<unk>", byte_level=steps.byte_level)
     if bpe.vocab != tokenizer.get_vocab():
         raise ValueError("its ids are not in the order special tokens, alphabet, merges")
     return bpe
+
+# %% ../nbs/api/bpe-class.ipynb #to-tiktoken
+@patch
+def to_tiktoken(self:BPE,
+    name:str="tfs",  # what the encoding is called
+):
+    "A `tiktoken.Encoding` with the same tokens and ids; raises `ValueError` if there can be none."
+    whys = {"its alphabet is characters, and tiktoken's is bytes: train with byte_level=True":
+            not self.byte_level,
+            f"it normalises ({self.normalizer}), and tiktoken can't: train with normalizer='none'":
+            self.normalizer != "none",
+            "its ids are not in the order of its merges": not self._in_order}
+    if why := next((why for why, holds in whys.items() if holds), None): raise ValueError(why)
+    import tiktoken
+    special = {t: self.vocab[t] for t in self.special_tokens}
+    ranks = {token_bytes(t): i for t, i in self.vocab.items() if t not in special}
+    return tiktoken.Encoding(name, pat_str=word_pattern(self.pre_tokenizer), mergeable_ranks=ranks,
+                             special_tokens=special)
 
 # %% ../nbs/api/bpe-class.ipynb #differences
 def differences(

@@ -12,6 +12,7 @@ from math import inf
 import numpy as np
 from fastcore.basics import patch
 
+from .pipeline import Pipeline
 from .saved import load_model, save_model
 
 # %% ../nbs/api/lattice.ipynb #text-class
@@ -251,14 +252,19 @@ def train_unigram(
     return Unigram(dict(ranked), special_tokens)
 
 # %% ../nbs/api/lattice.ipynb #class
+_STEPS = ("normalizer", "pre_tokenizer") # of later files
+
 @dataclass
 class Unigram:
     "Pieces with log probabilities: the most probable spelling of a word is its tokens (Kudo 2018)."
     logp: dict # piece: natural logarithm of its probability
     special_tokens: tuple = ("<unk>",) # ids before the pieces
     unk: str = "<unk>" # its id stands for text that no piece covers
+    normalizer: str = "lesson" # lesson, nfc, nfkc or none
+    pre_tokenizer: str = "lesson" # lesson, gpt2 or indic
 
     def __post_init__(self):
+        self.pipeline = Pipeline(self.normalizer, self.pre_tokenizer)
         if not self.logp: raise ValueError("a unigram model needs at least one piece")
         self.special_tokens = tuple(self.special_tokens)
         if self.unk not in self.special_tokens: raise ValueError(f"{self.unk} is no special token")
@@ -273,7 +279,8 @@ class Unigram:
     def load(cls, path) -> "Unigram": # ValueError when the file is something else
         "Read what `save` wrote."
         fields = load_model(path, "unigram")
-        return cls(dict(fields["logp"]), fields["special_tokens"], fields["unk"])
+        steps = {name: fields[name] for name in _STEPS if name in fields}
+        return cls(dict(fields["logp"]), fields["special_tokens"], fields["unk"], **steps)
 
 # %% ../nbs/api/lattice.ipynb #encode-word
 def _fused(pieces, known):
@@ -302,9 +309,7 @@ def encode_word(self: Unigram, word: str) -> list[str]:
 @patch
 def encode(self: Unigram, text: str) -> list[str]: # any string; it is normalised first
     "The tokens of a text."
-    from tfs.bpe import pretokenize
-    from tfs.data import normalize
-    return [token for word in pretokenize(normalize(text)) for token in _encode_word(self, word)]
+    return [token for word in self.pipeline.words(text) for token in _encode_word(self, word)]
 
 # %% ../nbs/api/lattice.ipynb #ids
 @patch
@@ -315,7 +320,7 @@ def ids(self: Unigram, tokens: list[str]) -> list[int]:
 @patch
 def decode(self: Unigram, tokens: list[str]) -> str:
     "The normalised text that the tokens spell."
-    return "".join(tokens).replace("▁", " ")[1:]
+    return self.pipeline.join(tokens)
 
 # %% ../nbs/api/lattice.ipynb #random
 @patch
@@ -338,22 +343,17 @@ def log_likelihood(self: Unigram, word_counts: dict) -> float:
 @patch
 def save(self: Unigram, path):
     "Write the model to a JSON file."
-    fields = {"logp": list(self.logp.items()), "special_tokens": self.special_tokens,
-              "unk": self.unk}
-    return save_model(path, "unigram", fields)
+    fields = {name: getattr(self, name) for name in ("special_tokens", "unk", *_STEPS)}
+    return save_model(path, "unigram", {"logp": list(self.logp.items())} | fields)
 
 # %% ../nbs/api/lattice.ipynb #to-hf
 @patch
 def to_hf(self: Unigram):
     "A `tokenizers.Tokenizer` with the same ids."
-    from tfs.bpe import normalizer, pre_tokenizer
-    from tokenizers import Tokenizer, decoders, models
-    from tokenizers import normalizers as nz
+    from tokenizers import Tokenizer, models
     scores = [(t, 0.0) for t in self.special_tokens] + list(self.logp.items())
-    tokenizer = Tokenizer(models.Unigram(scores, unk_id=self.vocab[self.unk]))
-    tokenizer.normalizer = nz.Sequence([normalizer(), nz.Prepend(" ")])
-    tokenizer.pre_tokenizer = pre_tokenizer()
-    tokenizer.decoder = decoders.Metaspace()
+    model = models.Unigram(scores, unk_id=self.vocab[self.unk])
+    tokenizer = self.pipeline.to_hf(Tokenizer(model))
     tokenizer.add_special_tokens(list(self.special_tokens))
     return tokenizer
 

@@ -101,6 +101,7 @@ from fractions import Fraction
 
 from fastcore.basics import patch
 
+from .pipeline import Pipeline
 from .saved import load_model, save_model
 
 # %% ../nbs/api/wordpiece.ipynb #table
@@ -231,6 +232,7 @@ def train_wordpiece(
 
 # %% ../nbs/api/wordpiece.ipynb #fields
 _FIELDS = ("tokens", "special_tokens", "unk", "max_chars", "lowercase")
+_STEPS = ("normalizer", "pre_tokenizer") # of later files
 
 # %% ../nbs/api/wordpiece.ipynb #class
 @dataclass
@@ -241,8 +243,11 @@ class WordPiece:
     unk: str = "[UNK]" # takes the place of a word that can't be cut
     max_chars: int = 100 # a longer word is unknown
     lowercase: bool = False # letters and words in lower case
+    normalizer: str = "lesson" # lesson, nfc, nfkc or none
+    pre_tokenizer: str = "lesson" # lesson, gpt2 or indic; words are taken without their spaces
 
     def __post_init__(self):
+        self.pipeline = Pipeline(self.normalizer, self.pre_tokenizer, bare=True)
         self.tokens, self.special_tokens = tuple(self.tokens), tuple(self.special_tokens)
         self.vocab = {token: i for i, token in enumerate(self.tokens)}
         if len(self.vocab) < len(self.tokens):
@@ -255,15 +260,17 @@ class WordPiece:
     def load(cls, path) -> "WordPiece": # ValueError when the file is something else
         "Read what `save` wrote."
         fields = load_model(path, "wordpiece")
-        return cls(**{name: fields[name] for name in _FIELDS})
+        steps = {name: fields[name] for name in _STEPS if name in fields}
+        return cls(**{name: fields[name] for name in _FIELDS}, **steps)
 
 # %% ../nbs/api/wordpiece.ipynb #words
 @patch
 def words(self: WordPiece, text: str) -> list[str]: # any string; it is normalised first
     "The words of a text."
-    from tfs.data import normalize
-    text = normalize(text)
-    return bert_words(text.lower() if self.lowercase else text)
+    from tfs.bpe import normalize_texts
+    text = normalize_texts([text], self.normalizer)[0]
+    if self.lowercase: text = text.lower()
+    return bert_words(text) if self.pre_tokenizer == "lesson" else self.pipeline.cut(text)
 
 @patch
 def encode_word(self: WordPiece, word: str) -> list[str]:
@@ -297,22 +304,20 @@ def unknown_rate(self: WordPiece, text: str) -> float | None: # None for a text 
 @patch
 def save(self: WordPiece, path):
     "Write the model to a JSON file."
-    return save_model(path, "wordpiece", {name: getattr(self, name) for name in _FIELDS})
+    fields = {name: getattr(self, name) for name in (*_FIELDS, *_STEPS)}
+    return save_model(path, "wordpiece", fields)
 
 # %% ../nbs/api/wordpiece.ipynb #to-hf
 @patch
 def to_hf(self: WordPiece):
     "A `tokenizers.Tokenizer` with the same ids."
-    from tokenizers import Regex, Tokenizer, decoders, models, processors
+    from tokenizers import Tokenizer, models, processors
     from tokenizers import normalizers as nz
-    from tokenizers import pre_tokenizers as pt
-    from tfs.bpe import normalizer
-    tokenizer = Tokenizer(models.WordPiece(self.vocab, unk_token=self.unk,
-                                           max_input_chars_per_word=self.max_chars))
-    tokenizer.normalizer = nz.Sequence([normalizer(), *[nz.Lowercase()] * self.lowercase])
-    word = Regex(r"[\p{L}\p{N}_]+|[^\p{L}\p{N}_\s]")
-    tokenizer.pre_tokenizer = pt.Split(word, behavior="removed", invert=True)
-    tokenizer.decoder = decoders.WordPiece(cleanup=False)
+    model = models.WordPiece(self.vocab, unk_token=self.unk,
+                             max_input_chars_per_word=self.max_chars)
+    tokenizer = self.pipeline.to_hf(Tokenizer(model))
+    steps = [tokenizer.normalizer] if tokenizer.normalizer else []
+    if self.lowercase: tokenizer.normalizer = nz.Sequence([*steps, nz.Lowercase()])
     frame = [(t, self.vocab[t]) for t in ("[CLS]", "[SEP]") if t in self.vocab]
     if len(frame) == 2:
         tokenizer.post_processor = processors.TemplateProcessing(
