@@ -26,7 +26,8 @@ def values(facts: dict) -> dict[str, str]:
     en, ru = stat["English"], stat["Russian"]
     numbers = {
         "train": facts["train"], "test": facts["test"], "clean": stat["pairs"],
-        "hand": source["hand-written training pairs"], "handtest": source["hand-written test pairs"],
+        "hand": source["hand-written training pairs"],
+        "handtest": source["hand-written test pairs"],
         "entries": sum(source["lexicon entries"].values()), "patterns": source["patterns"],
         "groups": stat["groups"], "several": stat["groups of several pairs"],
         "largest": stat["largest groups"][0], "oov_size": stat["OOV vocabulary"],
@@ -36,7 +37,8 @@ def values(facts: dict) -> dict[str, str]:
     ratios = {
         "per_english": stat["pairs a distinct English sentence"], "en_len": en["words a sentence"],
         "ru_len": ru["words a sentence"], "en_chars": en["characters a sentence"],
-        "ru_chars": ru["characters a sentence"], "more": stat["Russian over English distinct words"],
+        "ru_chars": ru["characters a sentence"],
+        "more": stat["Russian over English distinct words"],
         "en_beta": en["beta"], "ru_beta": ru["beta"]}
     shares = {
         "tom": stat["Tom"], "mary": stat["Mary"], "en_hapax": en["hapax share"],
@@ -51,7 +53,8 @@ def values(facts: dict) -> dict[str, str]:
 def fault_table(facts: dict) -> str:
     "The planted faults as a Markdown table."
     lines = ["| planted | pairs |", "|---|---:|"]
-    return "\n".join(lines + [f"| {name} | {entry['pairs']} |" for name, entry in facts["planted"].items()])
+    planted = [f"| {name} | {entry['pairs']} |" for name, entry in facts["planted"].items()]
+    return "\n".join(lines + planted)
 
 
 def render(facts: dict) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-QUOTES = str.maketrans({"«": '"', "»": '"', "„": '"', "“": '"', "”": '"', "‘": "'", "’": "'", "–": "—"})
+QUOTES = str.maketrans({"«": '"', "»": '"', "„": '"', "“": '"', "”": '"',
+                        "‘": "'", "’": "'", "–": "—"})
 CYRILLIC = re.compile("[а-яё]", re.IGNORECASE)
 MARKS = "«»„“”‘’–…\u00a0"
 Pair = tuple[str, str]
@@ -53,7 +54,8 @@ def raw_counts(pairs: list[Pair]) -> dict[str, int]:
     counts["decomposed"] = sum(unicodedata.normalize("NFC", t) != t for t in texts)
     counts["hyphen as dash"] = sum(" - " in t for t in texts)
     counts["compatibility"] = sum(map(compatibility, texts))
-    counts["outer or double space"] = sum(t != " ".join(t.split(" ")).strip() or "  " in t for t in texts)
+    loose = lambda t: t != " ".join(t.split(" ")).strip() or "  " in t
+    counts["outer or double space"] = sum(map(loose, texts))
     return counts
 
 
@@ -64,7 +66,8 @@ def clean(pairs: list[Pair], test: list[Pair]) -> tuple[list[Pair], dict[str, in
     found["Cyrillic in English"] = sum(bool(CYRILLIC.search(en)) for en, _ in pairs)
     found["no Cyrillic in Russian"] = sum(not CYRILLIC.search(ru) for _, ru in pairs)
     found["over 40 words"] = sum(map(too_long, pairs))
-    pairs = [p for p in pairs if not CYRILLIC.search(p[0]) and CYRILLIC.search(p[1]) and not too_long(p)]
+    pairs = [p for p in pairs
+             if not CYRILLIC.search(p[0]) and CYRILLIC.search(p[1]) and not too_long(p)]
     unique = list(dict.fromkeys(pairs))
     found["duplicates"] = len(pairs) - len(unique)
     found["length ratio"] = sum(map(lopsided, unique))

@@ -11,9 +11,9 @@ from check import normalize
 
 HERE = Path(__file__).parent
 LOOKALIKES = str.maketrans("aceopxyTHMKBCEAO", "асеорхуТНМКВСЕАО")
-PLAN = {"guillemets": 55, "low quotes": 20, "curly quotes": 30, "left single": 10, "right single": 50,
-        "en dash": 30, "hyphen as dash": 30, "ellipsis": 30, "no-break space": 15, "stress mark": 60,
-        "decomposed": 20, "lookalike": 3}
+PLAN = {"guillemets": 55, "low quotes": 20, "curly quotes": 30, "left single": 10,
+        "right single": 50, "en dash": 30, "hyphen as dash": 30, "ellipsis": 30,
+        "no-break space": 15, "stress mark": 60, "decomposed": 20, "lookalike": 3}
 DOUBLES = {"guillemets": 5, "hyphen as dash": 10, "no-break space": 5, "double space": 12,
            "outer space": 8}
 
@@ -72,7 +72,8 @@ EN = {"curly quotes": lambda t: quoted(t, "“", "”"),
       "right single": lambda t: t.replace("'", "’") if t.count("'") == 1 else t,
       "lookalike": lookalike}
 RU = {"guillemets": lambda t: quoted(t, "«", "»"), "low quotes": lambda t: quoted(t, "„", "“"),
-      "en dash": lambda t: t.replace(" — ", " – "), "hyphen as dash": lambda t: t.replace(" — ", " - "),
+      "en dash": lambda t: t.replace(" — ", " – "),
+      "hyphen as dash": lambda t: t.replace(" — ", " - "),
       "ellipsis": lambda t: re.sub(r"(?<=[а-яё])\.+$", "…", t),
       "no-break space": lambda t: re.sub(r"(?<=[а-яё]) (?=[а-яё])", "\u00a0", t, count=1),
       "stress mark": stressed, "decomposed": decompose,

@@ -1,8 +1,9 @@
 """Patterns: a line of patterns.tsv becomes sentence pairs.
 
-A pattern has slots (`v=vp(vol,perf) s=subj(v)`), English templates and Russian templates, several of each
-parted by ` | `. `{s}` shows a slot, `{n.acc.pl}` a form of it, `{want>s.pres}` inflects a fixed word to agree
-with a slot. Pairs that share a side come from one filling: other faces, other templates.
+A pattern has slots (`v=vp(vol,perf) s=subj(v)`), English templates and Russian templates, several
+of each parted by ` | `. `{s}` shows a slot, `{n.acc.pl}` a form of it, `{want>s.pres}` inflects a
+fixed word to agree with a slot. Pairs that share a side come from one filling: other faces, other
+templates.
 """
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from slots import SUBJECTS, Chooser, Weighted
 
 SLOT = re.compile(r"(\w+)=(\w+)\(([^)]*)\)")
 HOLE = re.compile(r"\{([^}>]+>)?([^}]+)\}")
-NEVER = {"delicious", "tasty", "appetizing", "tasteless", "homemade", "rare", "last", "next", "wrong"}
+NEVER = {"delicious", "tasty", "appetizing", "tasteless", "homemade", "rare", "last", "next",
+         "wrong"}
 
 
 @dataclass
@@ -134,7 +136,8 @@ class Grammar:
 
     def other(self, table, slots):
         "A person that no other slot has."
-        values = [*slots.values(), *(t for v in slots.values() for t in getattr(v, "things", {}).values())]
+        things = (t for v in slots.values() for t in getattr(v, "things", {}).values())
+        values = [*slots.values(), *things]
         taken = [v.en("nom") for v in values if isinstance(v, Person)]
         while True:
             who = self.chooser.someone(table)
@@ -174,7 +177,8 @@ class Grammar:
 
     def slot_round(self, args, slots):
         "A round price or distance."
-        return Count(self.rng.choice([10, 20, 30, 40, 50, 60, 100, 200, 300, 500, 1000, 2000, 15, 25]))
+        return Count(self.rng.choice([10, 20, 30, 40, 50, 60, 100, 200, 300, 500, 1000, 2000,
+                                      15, 25]))
 
     def slot_time(self, args, slots):
         "A time of one kind."
@@ -249,8 +253,8 @@ class Grammar:
     def slot_state(self, args, slots):
         "A state that someone can be in, one of those named if any are."
         table = [r for r in self.chooser.tables["states"] if not args or r["en"] in args.split("|")]
-        row = self.chooser.weighted(("state", args), lambda: [(r, lexicon.zipf(i, 6, 0.9)) for i, r in
-                                                      enumerate(table)]).draw(self.rng)
+        make = lambda: [(r, lexicon.zipf(i, 6, 0.9)) for i, r in enumerate(table)]
+        row = self.chooser.weighted(("state", args), make).draw(self.rng)
         return State(row["en"], row["ru"], row["kind"])
 
     def english(self, template: str, slots: dict) -> str:
@@ -330,7 +334,8 @@ def agree(word: str, value, ops: list[str]) -> str:
     if ops and ops[0] in ("past", "pres", "fut", "impr"):
         head, _, rest = word.partition(" ")
         aspect = "perf" if ops[0] == "fut" and head != "быть" else None
-        return f"{russian.verb(head, ops[0], face.person, face.sex, face.many, aspect)} {rest}".strip()
+        verb = russian.verb(head, ops[0], face.person, face.sex, face.many, aspect)
+        return f"{verb} {rest}".strip()
     if ops and ops[0] == "short":
         return russian.short(word, face.sex, face.many)
     if ops and ops[0] == "part":

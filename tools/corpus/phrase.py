@@ -1,7 +1,8 @@
 """What fills a slot: persons, noun phrases, verb phrases, plain pairs. Each knows both languages.
 
-A value has one or more Russian *faces* (a masculine and a feminine `I`, ты and вы, синонимы) and one or
-more English ones; `turn` picks which is showing. Operations are the dotted names of the patterns.
+A value has one or more Russian *faces* (a masculine and a feminine `I`, ты and вы, синонимы) and
+one or more English ones; `turn` picks which is showing. Operations are the dotted names of the
+patterns.
 """
 from __future__ import annotations
 
@@ -114,7 +115,8 @@ CLITICS = {"ll": {"*": ("ll", "will")}, "d": {"*": ("d", "would")},
            "ve": {"*": ("ve", "have"), "s": ("s", "has")}}
 REFLEXIVE = {"i": "myself", "I": "myself", "you": "yourself", "he": "himself", "she": "herself",
              "we": "ourselves", "they": "themselves", "it": "itself"}
-OBJECT = {"I": "me", "you": "you", "he": "him", "she": "her", "we": "us", "they": "them", "it": "it"}
+OBJECT = {"I": "me", "you": "you", "he": "him", "she": "her", "we": "us", "they": "them",
+          "it": "it"}
 POSSESSIVE = {"I": "my", "you": "your", "he": "his", "she": "her", "we": "our", "they": "their",
               "it": "its"}
 
@@ -179,8 +181,9 @@ class Thing(Value):
         case = next((op for op in ops if op in CASES), "nom")
         face = self.face
         if "pro" in ops:
-            return russian.pronoun("он" if pronoun_for(face) == "оно" else pronoun_for(face), case,
-                                   "n" in ops) if pronoun_for(face) != "оно" or case != "nom" else "оно"
+            pronoun = pronoun_for(face)
+            if pronoun == "оно" and case == "nom": return "оно"
+            return russian.pronoun("он" if pronoun == "оно" else pronoun, case, "n" in ops)
         many = "pl" in ops and self.noun.ru_plural != "-"
         if "loc2" in ops and not many and face.lemma in russian.SECOND_LOCATIVE and not face.before:
             return russian.pick(russian.noun_parse(face.lemma, False), "loc2", "sing")
@@ -209,7 +212,8 @@ class Count(Value):
         "The number in words; `m`, `f`, `n` for its gender."
         if ops and ops[0] in UNITS:
             lemma = UNITS[ops[0]]
-            return f"{ru_text.number(self.n, russian.gender(lemma))} {ru_text.count_form(lemma, self.n)}"
+            number = ru_text.number(self.n, russian.gender(lemma))
+            return f"{number} {ru_text.count_form(lemma, self.n)}"
         if ops and ops[0] in DIGIT_UNITS:
             return f"{self.n} {ru_text.count_form(DIGIT_UNITS[ops[0]], self.n)}"
         if ops and ops[0] in ORDS:
@@ -316,8 +320,8 @@ class Doing(Value):
             form = "ipast" if self.imperfective else "ppast"
         if form == "bfut":
             return f"{russian.verb('быть', 'fut', face.person, face.sex, face.many)} {word}"
-        kind = {"hpres": "pres", "gpast": "past", "plets": "lets", "fut": "fut", "pres": "pres"}.get(
-            form, form[1:])
+        kinds = {"hpres": "pres", "gpast": "past", "plets": "lets", "fut": "fut", "pres": "pres"}
+        kind = kinds.get(form, form[1:])
         aspect = "perf" if form in ("fut", "plets") or form[0] == "p" and form != "pres" else "impf"
         if kind == "inf":
             return word
@@ -351,14 +355,15 @@ class Doing(Value):
 
 
 IMPERFECT = {"ppast": "ipast", "pinf": "iinf", "pimpr": "iimpr", "fut": "bfut", "plets": "bfut"}
-MASSY = set("""soup chicken fish salad stew broth tea coffee juice wine beer jam cheese sauce dinner lunch
-    breakfast pizza compote lemonade ice cream chocolate steak cake pie sausage yogurt cocoa""".split())
+MASSY = set("""soup chicken fish salad stew broth tea coffee juice wine beer jam cheese sauce dinner
+    lunch breakfast pizza compote lemonade ice cream chocolate steak cake pie sausage yogurt
+    cocoa""".split())
 OWN = {"friend", "neighbor", "boss", "colleague", "roommate", "classmate"}
 VERB_AT: dict[str, int] = {}
 
 
 def verb_at(text: str) -> int:
-    "The place of the infinitive in a phrase; the last of two (`рано вставать`), the first of a chain."
+    "The place of the infinitive in a phrase; the last of two (`рано вставать`), a chain's first."
     if text not in VERB_AT:
         words = text.split()
         VERB_AT[text] = next(i for i, w in enumerate(words) if not w.startswith("{") and any(

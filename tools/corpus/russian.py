@@ -11,11 +11,12 @@ GENDERS = {"m": "masc", "f": "femn", "n": "neut"}
 AVOID = {"V-oy", "V-ey", "V-be", "V-en", "V-ie", "V-bi", "V-sh", "V-ej", "Infr", "Arch", "Slng",
          "Dist", "Erro", "Litr", "gen2", "acc2", "loc2"}
 SECOND_LOCATIVE = set("""лес сад шкаф мост пол угол снег берег порт аэропорт край пруд луг лоб рот
-                         нос лёд круг ряд бок рай верх низ глаз шкаф бал бой плен тыл лужок""".split())
+    нос лёд круг ряд бок рай верх низ глаз шкаф бал бой плен тыл лужок""".split())
 PRONOUNS = {
     "я": "я меня мне меня мной мне", "ты": "ты тебя тебе тебя тобой тебе",
     "он": "он его ему его им нём", "она": "она её ей её ей ней", "мы": "мы нас нам нас нами нас",
-    "вы": "вы вас вам вас вами вас", "они": "они их им их ими них", "кто": "кто кого кому кого кем ком"}
+    "вы": "вы вас вам вас вами вас", "они": "они их им их ими них",
+    "кто": "кто кого кому кого кем ком"}
 SHORT = {"уверенный": "уверен уверена уверено уверены", "должный": "должен должна должно должны",
          "рад": "рад рада радо рады", "один": "один одна одно одни",
          "виноватый": "виноват виновата виновато виноваты"}
@@ -40,7 +41,8 @@ def noun_parse(lemma: str, plural_only: bool):
     parses = [p for p in loose if plural_only or p.normal_form == lemma] or loose
     if not parses:
         raise ValueError(f"no noun parse for {lemma!r}")
-    plain = [p for p in parses if not {"Name", "Surn", "Geox", "Abbr", "Init"} & set(p.tag.grammemes)]
+    named = {"Name", "Surn", "Geox", "Abbr", "Init"}
+    plain = [p for p in parses if not named & set(p.tag.grammemes)]
     return (plain or parses)[0]
 
 
@@ -78,8 +80,9 @@ def noun(lemma: str, case: str, plural: bool = False, plural_only: bool = False)
 @cache
 def name(lemma: str, case: str, sex: str) -> str:
     "A first name in a case: the parse that is a name of this gender."
+    fits = lambda tag: GENDERS[sex] in tag.grammemes or tag.gender is None
     parses = [p for p in analyzer().parse(lemma) if p.tag.POS == "NOUN" and p.tag.case == "nomn"
-              and p.tag.number == "sing" and GENDERS[sex] in p.tag.grammemes | ({GENDERS[sex]} if p.tag.gender is None else set())]
+              and p.tag.number == "sing" and fits(p.tag)]
     first = next((p for p in parses if "Name" in p.tag), parses[0] if parses else None)
     if first is None:
         first = analyzer().parse(lemma)[0]

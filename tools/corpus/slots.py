@@ -10,8 +10,10 @@ import russian
 from phrase import Doing, Face, Person, Plain, Thing
 
 PRONOUNS = {
-    "I": (("I", "me", "my"), [Face("я", 1, "m", False, "pron"), Face("я", 1, "f", False, "pron")], 1, False),
-    "you": (("you", "you", "your"), [Face("ты", 2, "m", False, "pron"), Face("вы", 2, "m", True, "pron"),
+    "I": (("I", "me", "my"), [Face("я", 1, "m", False, "pron"), Face("я", 1, "f", False, "pron")],
+          1, False),
+    "you": (("you", "you", "your"), [Face("ты", 2, "m", False, "pron"),
+                                     Face("вы", 2, "m", True, "pron"),
                                      Face("ты", 2, "f", False, "pron")], 2, False),
     "he": (("he", "him", "his"), [Face("он", 3, "m", False, "pron")], 3, False),
     "she": (("she", "her", "her"), [Face("она", 3, "f", False, "pron")], 3, False),
@@ -21,14 +23,16 @@ SUBJECTS = {"Tom": 28.5, "I": 13, "he": 11, "she": 9, "you": 8, "we": 6, "they":
             "name": 7, "kin": 8, "job": 6}
 OBJECTS = {"Tom": 22, "I": 14, "he": 13, "she": 12, "you": 6, "we": 6, "they": 9, "Mary": 3.5,
            "name": 6, "kin": 6, "job": 5}
-PLAIN_KIN = set("""mother father brother sister son daughter wife husband grandmother grandfather uncle aunt
-    cousin grandson granddaughter nephew niece mom dad stepmother stepfather mother-in-law
-    father-in-law son-in-law daughter-in-law relative grandma""".split())
-THINGS = frozenset("household container tool toy kitchenware furniture device clothing footwear jewel".split())
+PLAIN_KIN = set("""mother father brother sister son daughter wife husband grandmother grandfather
+    uncle aunt cousin grandson granddaughter nephew niece mom dad stepmother stepfather
+    mother-in-law father-in-law son-in-law daughter-in-law relative grandma""".split())
+THINGS = frozenset("""household container tool toy kitchenware furniture device clothing footwear
+    jewel""".split())
 
 
-PAIRED = set("""glove mitten sock stocking earring skate ski shoe boot slipper sneaker sandal moccasin clog
-    bead freckle eyelash dimple""".split()) | {"cuff link", "felt boot", "flip-flop", "ballet shoe"}
+PAIRED = set("""glove mitten sock stocking earring skate ski shoe boot slipper sneaker sandal
+    moccasin clog bead freckle eyelash dimple""".split())
+PAIRED |= {"cuff link", "felt boot", "flip-flop", "ballet shoe"}
 ODD = {"cannon", "bomb", "underpants", "bra", "cancer", "word combination", "orphanage", "crossing",
        "maternity hospital", "kolobok", "thing", "heel", "circus ring", "pole", "skirt chaser"}
 
@@ -141,7 +145,8 @@ class Chooser:
         def make():
             pool = [n for n in self.pool("kin" if kin else "profession") if fits(n, ("count",))
                     and (not kin or n.en in PLAIN_KIN) and n.ru not in lexicon.DIMINUTIVES]
-            return [(n, lexicon.zipf(i, 3 if kin else 4, 0.9 if kin else 1.7)) for i, n in enumerate(pool)]
+            weight = (3, 0.9) if kin else (4, 1.7)
+            return [(n, lexicon.zipf(i, *weight)) for i, n in enumerate(pool)]
         noun = self.weighted(("role", kind), make).draw(self.rng)
         lead, before = ("my ", "мой") if kin else ("the ", "")
         face = Face(noun.ru, 3, russian.gender(noun.ru), False, "noun", before)
@@ -210,7 +215,8 @@ class Chooser:
 
     def place(self, frame: str, spec: str, doing: Doing):
         "Somewhere to go, to be, or to come from."
-        kinds = [p for p in spec.split(",") if p in ("city", "country", "river", "island", "region")]
+        regions = ("city", "country", "river", "island", "region")
+        kinds = [p for p in spec.split(",") if p in regions]
         if kinds and (len(kinds) == len(spec.split(",")) or self.rng.random() < 0.6):
             return self.town(kinds, frame)
         if "loc" in spec.split(","):
@@ -295,7 +301,8 @@ def place_words(en: str, prep: str, lead: str, face: Face):
     forms = {"in": f"{lead} {where}", "at": f"{lead} {where}", "on": f"{lead} {where}",
              "to": f"{lead} {to}", "from": f"{origin} {out}", "nom": face.lemma}
     text = f"{article}{en}"
-    return text, forms, {"in": f"{prep} {en}", "to": f"to {text}", "from": f"from {text}", "obj": text}
+    ways = {"in": f"{prep} {en}", "to": f"to {text}", "from": f"from {text}", "obj": text}
+    return text, forms, ways
 
 
 def fits(noun, flags: tuple[str, ...]) -> bool:
@@ -310,11 +317,13 @@ def able(verb, tags: tuple[str, ...]) -> bool:
     notes, person = verb.notes, verb.subject in ("person", "he", "she")
     tests = {"vol": not notes & {"stat", "inv", "bad"} and person,
              "volx": not notes & {"stat", "inv"} and person,
-             "ask": "noask" not in notes, "tel": "atel" not in notes, "sched": "sched" in notes, "person": person,
+             "ask": "noask" not in notes, "tel": "atel" not in notes,
+             "sched": "sched" in notes, "person": person,
              "perf": verb.perf != "-" and "noperf" not in notes,
              "prog": not notes & {"stat", "mom"}, "hab": "once" not in notes and usual(verb),
              "thing": not person, "act": "stat" not in notes, "any": True,
-             "inv": "inv" in notes, "fun": "fun" in notes, "mom": "mom" in notes, "intr": verb.frame == "intr", "sure": not notes & {"stat"}}
+             "inv": "inv" in notes, "fun": "fun" in notes, "mom": "mom" in notes,
+             "intr": verb.frame == "intr", "sure": not notes & {"stat"}}
     return all(tests[tag] for tag in tags if tag)
 
 
@@ -322,8 +331,8 @@ def usual(verb) -> bool:
     "Whether it can be a habit: no one thing as its object, or marked as a habit."
     if verb.notes & {"hab", "bare", "my", "pl"} or "{o}" not in verb.en:
         return "{i} {o}" not in verb.en
-    spec = verb.frame.split(":")[-1]
-    return spec.startswith("who") or "lang" in spec or verb.frame.split(":")[0] in ("to", "in", "at")
+    spec, lead = verb.frame.split(":")[-1], verb.frame.split(":")[0]
+    return spec.startswith("who") or "lang" in spec or lead in ("to", "in", "at")
 
 
 def clash(one, other) -> bool:

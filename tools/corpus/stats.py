@@ -33,7 +33,8 @@ def heaps(xs: list[int], ys: list[int]) -> dict[str, float]:
     ma, mb = sum(a) / len(a), sum(b) / len(b)
     beta = sum((x - ma) * (y - mb) for x, y in zip(a, b)) / sum((x - ma) ** 2 for x in a)
     rest = sum((y - mb - beta * (x - ma)) ** 2 for x, y in zip(a, b))
-    return {"K": math.exp(mb - beta * ma), "beta": beta, "R2": 1 - rest / sum((y - mb) ** 2 for y in b)}
+    whole = sum((y - mb) ** 2 for y in b)
+    return {"K": math.exp(mb - beta * ma), "beta": beta, "R2": 1 - rest / whole}
 
 
 def oov_rate(train: list[str], held: list[str], size: int) -> float:
@@ -71,7 +72,8 @@ def side(pairs, at: int) -> dict:
     counts = Counter(w for s in text for w in words(s))
     fit = heaps(*growth(text))
     return {"distinct words": len(counts), "words a sentence": sum(counts.values()) / len(text),
-            "characters a sentence": sum(map(len, text)) / len(text), "distinct sentences": len(set(text)),
+            "characters a sentence": sum(map(len, text)) / len(text),
+            "distinct sentences": len(set(text)),
             "hapax share": sum(v == 1 for v in counts.values()) / len(counts), **fit}
 
 
@@ -89,7 +91,8 @@ def summary(pairs, seed: int = 42) -> dict:
     groups = sorted(map(len, components(pairs)), reverse=True)
     return {"pairs": len(pairs), "English": english, "Russian": russian,
             "pairs a distinct English sentence": len(pairs) / len(sentences),
-            "Russian over English distinct words": russian["distinct words"] / english["distinct words"],
+            "Russian over English distinct words":
+                russian["distinct words"] / english["distinct words"],
             "Tom": sum(bool(re.search(r"\bTom\b", s)) for s in sentences) / len(sentences),
             "Mary": sum(bool(re.search(r"\bMary\b", s)) for s in sentences) / len(sentences),
             "most translations": Counter(p[0] for p in pairs).most_common(1)[0],
