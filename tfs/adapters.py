@@ -33,6 +33,7 @@ class Adapter:
     unknown: Callable = _nothing_unknown # (cut, text) -> unknown tokens, their code points or None
     pieces: Callable | None = None # () -> set of all texts, stripped, that can be one token
     threads: bool = False # whether several threads may use it at once
+    source: object = None # what it was made from
 
     def count(self,
         text: str, # any text
@@ -83,7 +84,7 @@ def _from_hf(tokenizer, name):
                    lambda texts: cut(texts, add_special_tokens=False),
                    lambda cuts: tok.decode_batch([c.ids for c in cuts], skip_special_tokens=False),
                    _nothing_unknown if unknown is None else _hf_unknown(unknown),
-                   None if tok.normalizer else lambda: _hf_pieces(tok), threads=True)
+                   None if tok.normalizer else lambda: _hf_pieces(tok), threads=True, source=tok)
 
 # %% ../nbs/api/adapters.ipynb #transformers
 def _from_transformers(tokenizer, name):
@@ -105,7 +106,8 @@ def _from_tiktoken(encoding, name):
     text = lambda ids: encoding.decode_bytes(ids).decode("utf-8", errors="replace")
     pieces = lambda: {t.decode("utf-8", "replace").strip() for t in encoding.token_byte_values()}
     return Adapter(name or encoding.name, "BPE", encoding.n_vocab, encoding.encode_ordinary_batch,
-                   lambda cuts: list(map(text, cuts)), pieces=pieces, threads=True)
+                   lambda cuts: list(map(text, cuts)), pieces=pieces, threads=True,
+                   source=encoding)
 
 # %% ../nbs/api/adapters.ipynb #spm
 def _spm_kind(processor):
@@ -123,7 +125,7 @@ def _from_spm(processor, name):
         return cut.count(unknown), sum(len(p) for id, p in zip(cut, pieces) if id == unknown)
     return Adapter(name or "sentencepiece", _spm_kind(processor), processor.get_piece_size(),
                    lambda texts: processor.encode(texts, out_type=int),
-                   lambda cuts: [processor.decode(c) for c in cuts], count)
+                   lambda cuts: [processor.decode(c) for c in cuts], count, source=processor)
 
 # %% ../nbs/api/adapters.ipynb #own
 def _tokens_of(function, name):

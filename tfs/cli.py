@@ -39,7 +39,7 @@ def common(
     "How language models read: measure, train and look at tokenizers."
 
 # %% ../nbs/api/cli.ipynb #commands
-COMMANDS = {"train": "cli_train"} # command: module
+COMMANDS = {"train": "cli_train", "encode": "cli_text", "decode": "cli_text", "chips": "cli_text"}
 
 def load_commands(
     name: str | None = None, # a command; None for all

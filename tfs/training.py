@@ -18,6 +18,7 @@ _LONGEST = 1_000_000 # characters
 def line_blocks(
     path: str | Path, # UTF-8 text, plain or `.gz`; "-" is standard input
     progress: Callable | None = None, # gets the bytes read from disk so far
+    longest: int | None = _LONGEST, # a longer line is cut at spaces; None for never
 ) -> Iterator[list[str]]: # ValueError naming file and byte when it isn't UTF-8
     "The lines of a file without their ends, in lists that fit into memory."
     from tfs.reading import cut_blocks, read_chunks
@@ -25,7 +26,9 @@ def line_blocks(
     for chunk in read_chunks(path, 1 << 23, progress):
         text = rest + chunk
         *lines, rest = text.split("\n")
-        if len(rest) > _LONGEST: *parts, rest = cut_blocks([rest], _LONGEST); lines += parts
+        if longest and len(rest) > longest:
+            *parts, rest = cut_blocks([rest], longest)
+            lines += parts
         if lines: yield [line.rstrip("\r") for line in lines] if "\r" in text else lines
     if rest: yield [rest.rstrip("\r")]
 
