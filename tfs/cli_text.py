@@ -241,7 +241,8 @@ def print_chips(
     from tfs.svg import visible
     looks = ("black on cyan", "black on magenta")
     for row in rows:
-        console.print(Text(f"{row['tokenizer']}: {len(row['tokens'])} tokens", style="bold"))
+        head = f"{row['tokenizer']}: {len(row['tokens'])} tokens"
+        console.print(Text(head, style="bold"), soft_wrap=True)
         numbers = [f"{i} " for i in row["ids"] or ()] if ids else []
         cells = zip_longest((visible(t, True) for t in row["tokens"]), numbers, fillvalue="")
         for line in _flow(cells, console.width):
