@@ -14,6 +14,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import playground
 from finish_site import finish
 from project import NBS, ROOT, lessons, notebooks, settings
 
@@ -199,6 +200,7 @@ def main():
     prepare(executed)
     configure(cfg)
     name = render(args.engine)
+    playground.install(PROC/"_site")
     pages = finish(PROC/"_site", cfg, dict(page_sources(executed)))
     swap(PROC/"_site", args.out)
     print(f"{pages} pages built by {name}: {args.out/'index.html'}")

@@ -1,0 +1,121 @@
+// One tokenizer's answer: a heading with the count, its chips, and the text that it saw.
+import {bytesShown, characters, codePoint, number, shownBytes, visible} from "./shown.js";
+
+const MOST = 3000;
+export const element = (tag, props = {}, ...children) => {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) name in made ? made[name] = value : made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+};
+
+export const shownToken = (cutter, token) => {
+  const isSpecial = token.word === null, bytes = cutter.bytes(token.piece, isSpecial);
+  const isUnknown = !isSpecial && token.id === cutter.model.unk_token_id;
+  return {...shownBytes(bytes), bytes, isSpecial, isUnknown};
+};
+
+// The shown form of each token of a vocabulary is worked out once.
+const shownOnce = (cutter, token) => {
+  const key = (token.word === null ? "s" : "t") + token.piece;
+  let shown = cutter.shown.get(key);
+  if (!shown) cutter.shown.set(key, shown = shownToken(cutter, token));
+  return shown;
+};
+
+export class Panel {
+  constructor(name, key, isCourse) {
+    const id = `tfs-play-${key}`;
+    this.count = element("span", {className: "tfs-play-count"});
+    this.chips = element("div", {className: "tfs-play-chips", role: "listbox", "aria-labelledby": id, dir: "auto"});
+    this.more = element("p", {className: "tfs-note", hidden: true});
+    this.seen = element("p", {className: "tfs-note", dir: "auto"});
+    this.message = element("div", {className: "tfs-play-message"});
+    const title = element("h3", {id}, name, " ", this.count);
+    this.root = element("section", {className: `tfs-app tfs-play-panel${isCourse ? " is-course" : ""}`, "aria-labelledby": id},
+      title, this.message, this.chips, this.more, this.seen);
+    Object.assign(this, {name, key, isCourse, cutter: null, tokens: [], drawn: []});
+  }
+
+  ready(file, Cutter) {
+    this.cutter = Object.assign(new Cutter(file), {shown: new Map()});
+    this.say();
+  }
+
+  say(...parts) { this.message.replaceChildren(...parts); }
+
+  // Show the tokens of a text; chips before and after the change stay.
+  show(text, lang) {
+    const old = this.drawn, same = (a, b) => a.id === b.id && a.piece === b.piece;
+    this.tokens = this.cutter.cut(text);
+    const drawn = this.drawn = this.tokens.slice(0, MOST), shorter = Math.min(drawn.length, old.length);
+    let head = 0, tail = 0;
+    while (head < shorter && same(drawn[head], old[head])) head++;
+    while (tail < shorter - head && same(drawn.at(-1 - tail), old.at(-1 - tail))) tail++;
+    this.replace(head, old.length - tail, drawn.slice(head, drawn.length - tail));
+    this.finish(text, lang);
+  }
+
+  replace(from, to, tokens) {
+    const chips = this.chips.children, range = document.createRange(), made = new DocumentFragment();
+    if (to > from) {
+      range.setStartBefore(chips[from]);
+      range.setEndAfter(chips[to - 1]);
+      range.deleteContents();
+    }
+    for (const token of tokens) made.append(this.chip(token));
+    this.chips.insertBefore(made, chips[from] ?? null);
+  }
+
+  chip(token) {
+    const {text, isPart, isSpecial, isUnknown} = shownOnce(this.cutter, token);
+    const marks = ["tfs-chip", this.isCourse && "is-enc", isPart && "is-part", isSpecial && "is-special", isUnknown && "is-unknown"];
+    const chip = element("span", {className: marks.filter(Boolean).join(" "), role: "option", tabIndex: -1, textContent: text});
+    chip.setAttribute("aria-selected", "false");
+    return chip;
+  }
+
+  finish(text, lang) {
+    const hidden = this.tokens.length - this.drawn.length, seen = this.cutter.normalized(text).trim();
+    const unknown = this.tokens.filter(t => t.word !== null && t.id === this.cutter.model.unk_token_id).length;
+    this.count.textContent = `${number(this.tokens.length)} ${this.tokens.length === 1 ? "token" : "tokens"}`
+      + (unknown ? `, ${number(unknown)} unknown` : "");
+    this.more.hidden = !hidden;
+    this.more.textContent = hidden ? `and ${number(hidden)} more that are counted and not drawn` : "";
+    this.seen.textContent = seen === text.trim() ? "" : `Normalised first: ${seen}`;
+    this.chips.hidden = !this.tokens.length;
+    this.chips.lang = lang;
+    if (!this.entry?.isConnected) this.enter(this.chips.firstElementChild);
+  }
+
+  // The chip that the Tab key leads to.
+  enter(chip) {
+    if (this.entry) this.entry.tabIndex = -1;
+    if (chip) chip.tabIndex = 0;
+    this.entry = chip;
+  }
+
+  // The characters that the bytes of a token belong to: a character is up to four tokens.
+  around(at) {
+    const near = this.drawn.slice(Math.max(at - 3, 0), at + 4), mine = this.drawn[at];
+    const spans = near.map(token => shownOnce(this.cutter, token).bytes), index = near.indexOf(mine);
+    const from = spans.slice(0, index).reduce((sum, s) => sum + s.length, 0), to = from + spans[index].length;
+    let end = 0;
+    return characters(Uint8Array.from(spans.flatMap(s => [...s]))).filter(part => {
+      const start = end;
+      end += typeof part === "string" ? new TextEncoder().encode(part).length : part.length;
+      return typeof part === "string" && start < to && end > from && (start < from || end > to);
+    });
+  }
+
+  describe(chip) {
+    const at = Array.prototype.indexOf.call(this.chips.children, chip), token = this.drawn[at], shown = shownOnce(this.cutter, token);
+    const rows = [["Token", shown.text], ["Id", number(token.id)],
+      ["Bytes", `${bytesShown(shown.bytes.slice(0, 24))}${shown.bytes.length > 24 ? " …" : ""}`]];
+    if (shown.codes.length) rows.push(["Code points", shown.codes.slice(0, 12).join(" ") + (shown.codes.length > 12 ? " …" : "")]);
+    if (shown.isPart) rows.push(["Part of", this.around(at).map(c => `${visible(c)} ${codePoint(c)}`).join(" and ") || "no character"]);
+    if (shown.isUnknown) rows.push(["Note", "not in the vocabulary, read as <unk>"]);
+    if (shown.isSpecial) rows.push(["Note", "a special token, written out in the text"]);
+    return {token, rows};
+  }
+}
