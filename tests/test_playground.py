@@ -14,10 +14,9 @@ from urllib.parse import quote
 
 import playground
 import pytest
-import test_site
-from conftest import ROOT
+from conftest import CFG, ROOT, Quiet
+from test_site import LOOKS, WEIGHT
 
-folder, browser = test_site.folder, test_site.browser
 LETTERS = {
     "Latin": "the well village water child strawberry isn't I'll naïve Größe façade they've",
     "Cyrillic": "колодец вода деревня подъезд ёлка її щастя молоко человек",
@@ -56,7 +55,7 @@ def served(folder, handler):
     "The address of a folder on this machine."
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder))) as httpd:
         threading.Thread(target=httpd.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{httpd.server_port}{test_site.CFG['doc_baseurl']}/"
+        yield f"http://127.0.0.1:{httpd.server_port}{CFG['doc_baseurl']}/"
         httpd.shutdown()
 
 
@@ -65,7 +64,7 @@ def server(folder):
     "The address of the site on this machine, with the mirror beside it."
     mirror = os.environ.get("TFS_MIRROR", "")
 
-    class Both(test_site.Quiet):
+    class Both(Quiet):
         def translate_path(self, path):
             found = re.search(r"/mirror/([\w./-]+)$", path)
             if mirror and found: return os.path.join(mirror, found[1])
@@ -82,8 +81,8 @@ def site(folder, server):
     return server
 
 
-READY = "document.documentElement.dataset.tfsPlay === 'ready'"
-TYPED = """const box = document.getElementById("tfs-play-" + arguments[0]);
+READY = "document.documentElement.dataset.tfsPlayground === 'ready'"
+TYPED = """const box = document.getElementById("tfs-pg-" + arguments[0]);
     box.value = JSON.parse(arguments[1]);
     box.dispatchEvent(new Event("input", {bubbles: true}))"""
 
@@ -106,12 +105,12 @@ def typed(browser, text, box="text"):
 
 def click(browser, name, times=1):
     "Press a button of the page."
-    for _ in range(times): browser.js(f"document.getElementById('tfs-play-{name}').click()")
+    for _ in range(times): browser.js(f"document.getElementById('tfs-pg-{name}').click()")
 
 
 def pick(browser, example):
     "Choose an example."
-    browser.js("const e = document.getElementById('tfs-play-example');"
+    browser.js("const e = document.getElementById('tfs-pg-example');"
                f"e.value = '{example}'; e.onchange()")
 
 
@@ -128,7 +127,7 @@ def chips(browser):
 
 def row(browser):
     "The figures of the course's tokenizer: the first row."
-    return re.split(r"\s*\t\s*", texts(browser, "#tfs-play-figures tr")[0])[1:]
+    return re.split(r"\s*\t\s*", texts(browser, "#tfs-pg-figures tr")[0])[1:]
 
 
 @pytest.fixture(scope="session")
@@ -184,7 +183,7 @@ def test_the_sentences_are_many_and_of_many_scripts():
         assert sum(any(w in row for w in words) for row in rows) >= 30
 
 
-@pytest.mark.parametrize("width, dark", test_site.LOOKS)
+@pytest.mark.parametrize("width, dark", LOOKS)
 def test_the_page_in_a_browser(play, site, width, dark):
     browser = play(width=width, dark=dark)
     mode = "dark" if dark else "light"
@@ -193,10 +192,10 @@ def test_the_page_in_a_browser(play, site, width, dark):
     assert asked and all(url.startswith(site) for url in asked)
     assert not [url for url in asked if re.search(r"playground/(gpt|llama|deep)", url)]
     click(browser, "next", 3)
-    browser.js("document.querySelectorAll('#tfs-play-panels [role=option]')[2].focus()")
+    browser.js("document.querySelectorAll('#tfs-pg-panels [role=option]')[2].focus()")
     assert not browser.complaints()
     assert browser.js("return document.documentElement.scrollWidth") <= width
-    assert browser.js(test_site.WEIGHT) <= 1_500_000
+    assert browser.js(WEIGHT) <= 1_500_000
     browser.screenshot(ROOT/"work"/"screens"/f"playground-{width}-{mode}.png", width)
 
 
@@ -205,8 +204,9 @@ def test_a_text_is_cut_while_it_is_typed(play, course):
     for text in ("The well is old.", "The well is older.", "Старый колодец, 12 слов", "", "一"):
         typed(browser, text)
         cut = course.encode(text)
-        assert chips(browser) == [text[slice(*place)] if token == "<unk>" else token.replace("▁", "␣")
-                                  for token, place in zip(cut.tokens, cut.offsets)]
+        shown = [text[slice(*place)] if token == "<unk>" else token.replace("▁", "␣")
+                 for token, place in zip(cut.tokens, cut.offsets)]
+        assert chips(browser) == shown
         tokens, per_word, per_token, _ = row(browser)
         assert int(tokens) == len(cut)
         words = len(text.split())
@@ -228,8 +228,8 @@ MARKUP = ('<img src=x onerror="window.hit=1"></textarea></script><script>window.
 
 def test_any_text_is_safe(play):
     browser = play("#text=" + quote(MARKUP) + "&word=" + quote("<img/src=x>"))
-    assert browser.js("return document.getElementById('tfs-play-text').value") == MARKUP
-    made = "document.querySelectorAll('.tfs-play :is(img, b, script)').length"
+    assert browser.js("return document.getElementById('tfs-pg-text').value") == MARKUP
+    made = "document.querySelectorAll('.tfs-pg :is(img, b, script)').length"
     assert not browser.js(f"return window.hit || {made}")
     assert "".join(chips(browser)).startswith("␣<img␣src=x")
     hard = ("\ud800 lone", "\x00\x1b\u202e", "a" * 5000, "ش" * 3000, "👩‍👩‍👧" * 500)
@@ -248,10 +248,10 @@ def test_a_chip_says_what_it_is(play, course):
     shown = browser.driver.find_elements(By.CSS_SELECTOR, ".is-course [role=option]")
     browser.js("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", shown[1])
     ActionChains(browser.driver).move_to_element(shown[1]).perform()
-    said = texts(browser, "#tfs-play-facts-of")[0].replace("\n", " ")
+    said = texts(browser, "#tfs-pg-facts-of")[0].replace("\n", " ")
     assert f"Token ␣well Id {ids[1]:,} Bytes 20 77 65 6C 6C Code points U+0020 U+0077" in said
     shown[-1].click()
-    said = texts(browser, "#tfs-play-facts-of")[0].replace("\n", " ")
+    said = texts(browser, "#tfs-pg-facts-of")[0].replace("\n", " ")
     assert "Bytes E4 BA 95 Code points U+4E95" in said and "not in the vocabulary" in said
 
 
@@ -259,7 +259,7 @@ def test_everything_is_reached_by_keyboard(play):
     from selenium.webdriver.common.keys import Keys
     browser = play()
     typed(browser, "")
-    browser.js("document.getElementById('tfs-play-text').focus()")
+    browser.js("document.getElementById('tfs-pg-text').focus()")
     press = lambda *keys: [browser.driver.switch_to.active_element.send_keys(k) for k in keys]
     at = lambda: browser.js("const at = document.activeElement; return at.id || at.textContent")
     press("strawberry strawberries")
@@ -273,13 +273,13 @@ def test_everything_is_reached_by_keyboard(play):
     press(Keys.HOME)
     assert at() == first == "␣straw"
     press(Keys.END, Keys.ENTER)
-    assert at() == "tfs-play-step"
-    assert browser.js("return document.getElementById('tfs-play-word').value") == "␣strawberries"
-    said = texts(browser, "#tfs-play-said")
+    assert at() == "tfs-pg-step"
+    assert browser.js("return document.getElementById('tfs-pg-word').value") == "␣strawberries"
+    said = texts(browser, "#tfs-pg-said")
     press(Keys.ARROW_RIGHT)
-    assert "Step 1 of" in texts(browser, "#tfs-play-said")[0] != said[0]
+    assert "Step 1 of" in texts(browser, "#tfs-pg-said")[0] != said[0]
     press(Keys.ESCAPE)
-    assert browser.js("return document.getElementById('tfs-play-detail').hidden")
+    assert browser.js("return document.getElementById('tfs-pg-detail').hidden")
 
 
 def spellings(word, ranks):
@@ -300,12 +300,12 @@ def test_merges_go_forwards_and_backwards(play, course, folder):
     typed(browser, "strawberries", "word")
     wanted = spellings("▁strawberries", ranks)
     assert wanted[-1] == course.encode("strawberries").tokens
-    shown = lambda: [c.replace("␣", "▁") for c in texts(browser, "#tfs-play-spelling .tfs-chip")]
+    shown = lambda: [c.replace("␣", "▁") for c in texts(browser, "#tfs-pg-spelling .tfs-chip")]
     for i, spelling in enumerate(wanted):
         assert shown() == spelling
-        if i: assert f"Step {i} of {len(wanted) - 1}: " in texts(browser, "#tfs-play-said")[0]
+        if i: assert f"Step {i} of {len(wanted) - 1}: " in texts(browser, "#tfs-pg-said")[0]
         click(browser, "next")
-    assert "No other pair" in texts(browser, "#tfs-play-said")[0]
+    assert "No other pair" in texts(browser, "#tfs-pg-said")[0]
     for spelling in wanted[-2::-1]:
         click(browser, "back")
         assert shown() == spelling
@@ -322,8 +322,8 @@ def shared(browser):
     return browser.js("return location.hash")
 
 
-STATE = """const get = id => document.getElementById("tfs-play-" + id);
-    const boxes = [...document.querySelectorAll("#tfs-play-with input")];
+STATE = """const get = id => document.getElementById("tfs-pg-" + id);
+    const boxes = [...document.querySelectorAll("#tfs-pg-with input")];
     const values = ["text", "english", "word", "by", "step"].map(id => get(id).value);
     return JSON.stringify([...values, boxes.filter(b => b.checked).map(b => b.id)])"""
 
@@ -369,7 +369,7 @@ def test_it_works_after_the_network_is_cut(play):
         pick(browser, "rus_Cyrl")
         typed(browser, "колодцами", "word")
         click(browser, "last")
-        assert "Step" in texts(browser, "#tfs-play-said")[0] and shared(browser)
+        assert "Step" in texts(browser, "#tfs-pg-said")[0] and shared(browser)
         assert not browser.asked() and not browser.complaints()
     finally: browser.cdp("Network.emulateNetworkConditions", cut | {"offline": False})
 
@@ -398,13 +398,13 @@ def test_the_big_ones_are_loaded_when_they_are_asked_for(play, folder):
     if (folder/"playground"/"gpt2.json").exists(): pytest.skip("this site was built with a mirror")
     browser = play()
     script = browser.cdp("Page.addScriptToEvaluateOnNewDocument", {"source": HUB})["identifier"]
-    second = "document.querySelectorAll('.tfs-play-panel')[1]"
+    second = "document.querySelectorAll('.tfs-pg-panel')[1]"
     press = lambda broken: browser.js(f"window.broken = {broken};"
                                       f"{second}.querySelector('button').click()")
     try:
         browser = play("#text=well&with=course,gpt2")
         assert browser.js("return window.asked") == []
-        assert "Load about 1.4 MB from huggingface.co" in texts(browser, ".tfs-play-panel")[1]
+        assert "Load about 1.4 MB from huggingface.co" in texts(browser, ".tfs-pg-panel")[1]
         press("true")
         assert browser.until(f"{second}.innerText.includes('Try again')")
         press("false")
@@ -422,9 +422,9 @@ def test_without_scripts_it_says_what_is_missing(site, browser):
     finally: browser.cdp("Emulation.setScriptExecutionDisabled", {"value": False})
     (ROOT/"work"/"screens").mkdir(parents=True, exist_ok=True)
     (ROOT/"work"/"screens"/"playground-without-scripts.png").write_bytes(shot)
-    said = browser.js("return document.querySelector('#tfs-play-static noscript p').textContent")
+    said = browser.js("return document.querySelector('#tfs-pg-static noscript p').textContent")
     assert "needs JavaScript" in said and not browser.complaints()
-    assert "strawberries" in texts(browser, "#tfs-play-static .tfs-chips")[0]
+    assert "strawberries" in texts(browser, "#tfs-pg-static .tfs-chips")[0]
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -432,7 +432,7 @@ def test_no_serious_barrier(play, npm, dark):
     script = (npm("axe-core", "^4.10")/"axe.min.js").read_text(encoding="utf-8")
     browser = play(dark=dark)
     typed(browser, "Unknown 井 <unk> and known")
-    browser.js("document.querySelectorAll('#tfs-play-panels [role=option]')[1].focus()")
+    browser.js("document.querySelectorAll('#tfs-pg-panels [role=option]')[1].focus()")
     click(browser, "next")
     browser.js(script)
     run = "axe.run().then(r => arguments[0](r.violations), e => arguments[0](String(e)))"
@@ -443,7 +443,7 @@ def test_no_serious_barrier(play, npm, dark):
 
 
 TYPE = """const [text, from, done] = arguments, times = [];
-    const box = document.getElementById("tfs-play-text");
+    const box = document.getElementById("tfs-pg-text");
     const step = at => {
         if (at > text.length) return done(times);
         const start = performance.now();
@@ -482,7 +482,7 @@ def test_the_engine_comes_by_plain_http_where_there_is_no_npm(tmp_path, monkeypa
     (place/name).write_bytes(kept.read_bytes())
     monkeypatch.setattr(playground.shutil, "which", lambda name: None)
     refused = lambda why: pytest.raises(playground.Missing, match=why)
-    for address in served(tmp_path, test_site.Quiet):
+    for address in served(tmp_path, Quiet):
         monkeypatch.setenv("npm_config_registry", address)
         assert "tokenizers.min.js" in playground.engine(tmp_path/"kept")
         (place/name).write_bytes(kept.read_bytes() + b"x")

@@ -89,7 +89,8 @@ def course_tokenizer():
     "Lesson 1's tokenizer from the bundled sentences, as the text of a `tokenizer.json`."
     from tfs import data
     from tfs.bpe import BPE, SPECIAL_TOKENS
-    with redirect_stdout(io.StringIO()): raw, test = data.load_train("sample"), data.load_test("sample")
+    with redirect_stdout(io.StringIO()):
+        raw, test = data.load_train("sample"), data.load_test("sample")
     pairs = data.drop_leaks(data.clean(raw)[0], test)[0]
     train = data.split_by_groups(pairs)[0]
     made = BPE.train([*train["en"], *train["ru"]], vocab_size=16_000, tie="id", min_frequency=2,
@@ -143,7 +144,7 @@ def page(app, file, notice):
                       "JavaScript, here is a fixed example: two lines cut by the course's "
                       "tokenizer, with ids.")
     noscript = "<noscript><p><b>Typing a text of your own needs JavaScript.</b></p></noscript>"
-    return (f'<div id="tfs-play-static">{"" if notice else noscript}<p>{html.escape(said)}</p>'
+    return (f'<div id="tfs-pg-static">{"" if notice else noscript}<p>{html.escape(said)}</p>'
             f"{still(file)}</div>{app}")
 
 

@@ -25,14 +25,14 @@ const shownOnce = (cutter, token) => {
 
 export class Panel {
   constructor(name, key, isCourse) {
-    const id = `tfs-play-${key}`;
-    this.count = element("span", {className: "tfs-play-count"});
-    this.chips = element("div", {className: "tfs-play-chips", role: "listbox", "aria-labelledby": id, dir: "auto"});
+    const id = `tfs-pg-${key}`;
+    this.count = element("span", {className: "tfs-pg-count"});
+    this.chips = element("div", {className: "tfs-pg-chips", role: "listbox", "aria-labelledby": id, dir: "auto"});
     this.more = element("p", {className: "tfs-note", hidden: true});
     this.seen = element("p", {className: "tfs-note", dir: "auto"});
-    this.message = element("div", {className: "tfs-play-message"});
+    this.message = element("div", {className: "tfs-pg-message"});
     const title = element("h3", {id}, name, " ", this.count);
-    this.root = element("section", {className: `tfs-app tfs-play-panel${isCourse ? " is-course" : ""}`, "aria-labelledby": id},
+    this.root = element("section", {className: `tfs-app tfs-pg-panel${isCourse ? " is-course" : ""}`, "aria-labelledby": id},
       title, this.message, this.chips, this.more, this.seen);
     Object.assign(this, {name, key, isCourse, cutter: null, tokens: [], drawn: []});
   }

@@ -3,7 +3,7 @@ import {element, shownToken} from "./panel.js";
 import {number} from "./shown.js";
 
 const MOST = 40;
-const get = name => document.getElementById(`tfs-play-${name}`);
+const get = name => document.getElementById(`tfs-pg-${name}`);
 
 export class Stepper {
   constructor(changed) {

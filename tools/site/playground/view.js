@@ -5,7 +5,7 @@ import {element, Panel} from "./panel.js";
 import {number} from "./shown.js";
 import {Stepper} from "./stepper.js";
 
-const get = name => document.getElementById(`tfs-play-${name}`);
+const get = name => document.getElementById(`tfs-pg-${name}`);
 const facts = JSON.parse(get("facts").textContent);
 const text = get("text"), english = get("english"), example = get("example"), detail = get("detail");
 const panels = facts.tokenizers.map(t => Object.assign(new Panel(t.name, t.key, !t.size), {place: t}));
@@ -175,7 +175,7 @@ const restore = async () => {
 
 const build = () => {
   for (const panel of panels) {
-    const {key, name, size, host} = panel.place, id = `tfs-play-with-${key}`;
+    const {key, name, size, host} = panel.place, id = `tfs-pg-with-${key}`;
     panel.box = element("input", {type: "checkbox", id, checked: !size, onchange: () => { arrange(); if (panel.box.checked) { load(panel); update(); } else remember(); }});
     const note = element("small", {}, size ? `${megabytes(size)} from ${host}` : "comes with the page");
     get("with").append(element("label", {htmlFor: id}, panel.box, " ", name, note));
@@ -193,4 +193,4 @@ await restore();
 isReady = true;
 get("static").remove();
 get("app").hidden = false;
-document.documentElement.dataset.tfsPlay = "ready";
+document.documentElement.dataset.tfsPlayground = "ready";
