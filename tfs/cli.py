@@ -39,7 +39,8 @@ def common(
     "How language models read: measure, train and look at tokenizers."
 
 # %% ../nbs/api/cli.ipynb #commands
-COMMANDS = {"train": "cli_train", "encode": "cli_text", "decode": "cli_text", "chips": "cli_text"}
+COMMANDS = {"train": "cli_train", "encode": "cli_text", "decode": "cli_text", "chips": "cli_text",
+            "split": "cli_split"} # command: module
 
 def load_commands(
     name: str | None = None, # a command; None for all

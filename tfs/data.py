@@ -239,28 +239,28 @@ def _csv_rows(path, reader):
         for fields in reader: yield reader.line_num, fields
     except csv.Error as e: raise _at(path, reader.line_num, f"{e}. Mend that line.") from None
 
-def _header(fields):
+def _header(fields, names=NAMES):
     "Where en and ru stand if `fields` are column names, else None."
-    sides = [NAMES.get(f.strip().lower()) for f in fields]
+    sides = [names.get(f.strip().lower()) for f in fields]
     return (sides.index("en"), sides.index("ru")) if {"en", "ru"} <= set(sides) else None
 
 # %% ../nbs/api/data.ipynb #c024
-def _sides(path, n, fields):
+def _sides(path, n, fields, names=NAMES):
     "Where the two sides stand in a line of this shape, and whether the line is a header."
-    if at := _header(fields): return at, True
+    if at := _header(fields, names): return at, True
     at = {2: (0, 1), 4: (2, 3)}.get(len(fields))
     if at: return at, False
     raise _at(path, n, f"{len(fields)} fields. Expected 2 (English, Russian), "
                        "4 (Tatoeba Challenge), or a header with en and ru.")
 
 # %% ../nbs/api/data.ipynb #c026
-def _fields_to_pairs(path, kind):
+def _fields_to_pairs(path, kind, names=NAMES):
     "(English, Russian) of every line; raises `PairsError` naming file and line."
     at = width = None
     for n, fields in _rows(path, kind):
         if fields in ([], [""]): continue
         if at is None:
-            (at, header), width = _sides(path, n, fields), len(fields)
+            (at, header), width = _sides(path, n, fields, names), len(fields)
             if header: continue
         if len(fields) != width:
             raise _at(path, n, f"{len(fields)} fields where {width} were expected. Mend that line.")
@@ -270,24 +270,26 @@ def _fields_to_pairs(path, kind):
 
 # %% ../nbs/api/data.ipynb #c028
 def read_pairs(
-    path,  # `.tsv`, `.txt`, `.csv` (plain, `.gz` or `.xz`) or `.parquet`
+    path,         # `.tsv`, `.txt`, `.csv` (plain, `.gz` or `.xz`) or `.parquet`
+    names=NAMES,  # column name in lower case: `en` or `ru`, the side that it is read as
 ):
     "Sentence pairs of a file as a table with columns `en` and `ru`; raises `PairsError`."
     import pandas as pd
     path = Path(path)
     kind = Path(path.stem).suffix if path.suffix in OPENERS else path.suffix
-    if kind == ".parquet": return check_pairs(_read_parquet(path), where=str(path))
+    if kind == ".parquet": return check_pairs(_read_parquet(path, names), where=str(path))
     if kind not in (".tsv", ".txt", ".csv"):
         raise PairsError(f"{path}: expected .tsv, .txt, .csv (also .gz, .xz) or .parquet.")
-    return pd.DataFrame(list(_fields_to_pairs(path, kind)), columns=["en", "ru"], dtype=object)
+    rows = list(_fields_to_pairs(path, kind, names))
+    return pd.DataFrame(rows, columns=["en", "ru"], dtype=object)
 
-def _read_parquet(path):
+def _read_parquet(path, names=NAMES):
     import pandas as pd
     try: pairs = pd.read_parquet(path)
     except (OSError, ValueError) as e:
         why = str(e).splitlines()[0]
         raise PairsError(f"{path}: not a readable Parquet file ({why}).") from None
-    return pairs.rename(columns={c: NAMES[c] for c in pairs.columns if c in NAMES}).astype(object)
+    return pairs.rename(columns={c: names[c] for c in pairs.columns if c in names}).astype(object)
 
 # %% ../nbs/api/data.ipynb #0e0d4adc
 import re, unicodedata
