@@ -1,4 +1,5 @@
 """Package metadata, all of it read from settings.ini."""
+import re
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -10,19 +11,26 @@ parser.read(here / "settings.ini", encoding="utf-8")
 cfg = parser["DEFAULT"]
 extras = {key.removesuffix("_requirements"): value.split()
           for key, value in cfg.items() if key.endswith("_requirements")}
-extras["dev"] += extras["offline"]
+extras["dev"] += [wanted for name in sorted(extras.keys() - {"dev"}) for wanted in extras[name]]
+
+files = f"{cfg['git_url']}/blob/{cfg['branch']}/"
+readme = (here / "README.md").read_text(encoding="utf-8")
 
 setup(
     name=cfg["lib_name"],
     version=cfg["version"],
     description=cfg["description"],
-    long_description=(here / "README.md").read_text(encoding="utf-8"),
+    # a package index has no files beside the page
+    long_description=re.sub(r"\]\((?!\w+:|#)", "](" + files, readme),
     long_description_content_type="text/markdown",
     keywords=cfg["keywords"].split(),
     author=cfg["author"],
     author_email=cfg["author_email"],
-    url=cfg["git_url"],
+    url=cfg["doc_host"] + cfg["doc_baseurl"] + "/",
+    project_urls={"Source": cfg["git_url"], "Issues": cfg["git_url"] + "/issues",
+                  "Changes": files + "CHANGELOG.md"},
     license="Apache-2.0",
+    license_files=["LICENSE", "LICENSE-TEXT"],
     packages=find_packages(include=["tfs", "tfs.*"]),
     package_data={"tfs": ["sample/*", "py.typed"]},
     python_requires=">=" + cfg["min_python"],
@@ -34,8 +42,11 @@ setup(
         "Development Status :: 4 - Beta",
         "Intended Audience :: Developers",
         "Intended Audience :: Education",
+        "Operating System :: OS Independent",
         "Programming Language :: Python :: 3",
+        *(f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 14)),
         "Topic :: Text Processing :: Linguistic",
+        "Typing :: Typed",
     ],
     zip_safe=False,
 )

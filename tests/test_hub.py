@@ -21,10 +21,14 @@ TOKENIZER = dict(vocab_size=16000, special=["<pad>", "<unk>"], sources=[SOURCE])
 @pytest.fixture
 def server(monkeypatch):
     "A Hub that the settings point to, and a user with a token."
-    from huggingface_hub import constants
+    from huggingface_hub import constants, hf_api  # noqa: F401
     hub_server = Hub()
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True, raising=False)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    # before 1.0 some requests go to the place that was set when the library was imported
+    for name, module in list(sys.modules.items()):
+        if name.startswith("huggingface_hub.") and hasattr(module, "ENDPOINT"):
+            monkeypatch.setattr(module, "ENDPOINT", hub_server.url)
     monkeypatch.setattr(provide, "_ANSWERS", {})
     monkeypatch.setenv("HF_ENDPOINT", hub_server.url)
     monkeypatch.setenv("TFS_HUB_USER", "ada")
