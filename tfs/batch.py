@@ -190,6 +190,7 @@ class Cut:
 
 WHOLE = Cut() # nothing is cut
 
+# %% ../nbs/lessons/subwords.ipynb #c182b
 @patch
 def parts(self: Cut, first:list, second:list, specials:int):
     "The two texts in windows that fit."
@@ -229,6 +230,7 @@ def pad_row(
     fill = [filler] * (length - len(row))
     return row + fill if side == "right" else fill + row
 
+# %% ../nbs/lessons/subwords.ipynb #c186c
 @dataclass
 class Batch:
     "Rows of equal length, and the number of the text that each came from."

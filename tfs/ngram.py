@@ -9,6 +9,8 @@ __all__ = ['text_units', 'perplexity_per', 'NGram', 'per_unit']
 from collections import Counter
 from math import exp, log
 
+from fastcore.basics import patch
+
 # %% ../nbs/api/ngram.ipynb #units
 def text_units(
     texts: list[str], # normalised
@@ -41,21 +43,25 @@ class NGram:
             for before, token in self.places(row):
                 self.after[before, token] += 1; self.seen[before] += 1
 
-    def places(self,
-        row:list,  # tokens of a text
-    ):
-        "Each token, and the end, with what stands before it."
-        known = [token if token in self.vocab else "<unk>" for token in row]
-        befores = ["<start>", *known] if self.order == 2 else [None] * (len(known) + 1)
-        return zip(befores, [*known, "<end>"])
+# %% ../nbs/lessons/subwords.ipynb #c204b
+@patch
+def places(self: NGram,
+    row:list,  # tokens of a text
+):
+    "Each token, and the end, with what stands before it."
+    known = [token if token in self.vocab else "<unk>" for token in row]
+    befores = ["<start>", *known] if self.order == 2 else [None] * (len(known) + 1)
+    return zip(befores, [*known, "<end>"])
 
-    def log_prob(self,
-        row:list,  # tokens of a text
-    ) -> float:
-        "The log probability of a text and its end."
-        whole = self.k * len(self.vocab)
-        return sum(log((self.after[pair] + self.k) / (self.seen[pair[0]] + whole))
-                   for pair in self.places(row))
+# %% ../nbs/lessons/subwords.ipynb #c204d
+@patch
+def log_prob(self: NGram,
+    row:list,  # tokens of a text
+) -> float:
+    "The log probability of a text and its end."
+    whole = self.k * len(self.vocab)
+    return sum(log((self.after[pair] + self.k) / (self.seen[pair[0]] + whole))
+               for pair in self.places(row))
 
 # %% ../nbs/lessons/subwords.ipynb #c207
 def per_unit(

@@ -412,6 +412,7 @@ def log_sum(
     top = max(values)
     return top + log(sum(exp(v - top) for v in values))
 
+# %% ../nbs/lessons/subwords.ipynb #c113c
 def forward(
     word:str,
     logp:dict,              # piece: logarithm of its probability

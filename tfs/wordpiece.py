@@ -17,6 +17,7 @@ def spell(
     "A word as single characters, all but the first marked ##."
     return (word[0], *("##" + c for c in word[1:]))
 
+# %% ../nbs/lessons/subwords.ipynb #c072a
 def join(
     a:str,  # a piece
     b:str,  # the piece after it, marked ##
