@@ -1064,7 +1064,7 @@ def decode(
     return "".join(tokens).replace("▁", " ")[1:]
 
 # %% ../nbs/lessons/bpe.ipynb #c267
-WHITESPACE = "[\\t-\\r\\x1c-\\x20\\u0085\\u1680\\u2028\\u2029]+"   # `str.split`'s spaces, after NFKC
+WHITESPACE = "[\\t-\\r\\x1c-\\x20\\u0085\\u1680\\u2028\\u2029]+"  # `str.split`'s spaces, after NFKC
 
 def normalizer():
     "The lesson's `normalize` as a `tokenizers` normaliser, step for step."
