@@ -4,7 +4,6 @@ import os
 import random
 import re
 import threading
-import time
 import zlib
 from base64 import b64decode, urlsafe_b64encode
 from functools import partial
@@ -16,6 +15,8 @@ import playground
 import pytest
 from conftest import CFG, ROOT, Quiet
 from test_site import LOOKS, WEIGHT
+
+from tfs.bpe import BPE
 
 LETTERS = {
     "Latin": "the well village water child strawberry isn't I'll naïve Größe façade they've",
@@ -249,7 +250,7 @@ def test_a_chip_says_what_it_is(play, course):
     browser.js("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", shown[1])
     ActionChains(browser.driver).move_to_element(shown[1]).perform()
     said = texts(browser, "#tfs-pg-facts-of")[0].replace("\n", " ")
-    assert f"Token ␣well Id {ids[1]:,} Bytes 20 77 65 6C 6C Code points U+0020 U+0077" in said
+    assert f"Token ␣well Id {ids[1]} Bytes 20 77 65 6C 6C Code points U+0020 U+0077" in said
     shown[-1].click()
     said = texts(browser, "#tfs-pg-facts-of")[0].replace("\n", " ")
     assert "Bytes E4 BA 95 Code points U+4E95" in said and "not in the vocabulary" in said
@@ -450,20 +451,22 @@ TYPE = """const [text, from, done] = arguments, times = [];
         box.value = text.slice(0, at);
         box.dispatchEvent(new Event("input", {bubbles: true}));
         document.body.getBoundingClientRect();
-        times.push(performance.now() - start);
-        requestAnimationFrame(() => step(at + 1));
+        const work = performance.now() - start, channel = new MessageChannel();
+        const painted = () => { times.push([work, performance.now() - start]); step(at + 1); };
+        channel.port1.onmessage = painted;
+        requestAnimationFrame(() => channel.port2.postMessage(0));
     };
     step(from)"""
 
 
 def test_typing_is_quick(play):
-    "Each letter from the 1,900th to the 2,000th: cut, chips, figures and layout."
+    "Each letter from the 1,900th to the 2,000th: cut, chips, figures and layout; then painted."
     browser = play()
     text = " ".join(sentences(80))[:2000]
     times = browser.driver.execute_async_script(TYPE, text, 1900)
-    print(f"\nthe last 100 of 2,000 characters: median {median(times):.1f} ms a character, "
-          f"slowest {max(times):.1f} ms")
-    assert len(text) == 2000 and median(times) < 50
+    work, painted = map(median, zip(*times))
+    print(f"\na letter near the 2,000th: {work:.1f} ms of work, painted after {painted:.1f} ms")
+    assert len(text) == 2000 and work < 50 and painted < 100
 
 
 def test_the_registry_is_the_users(tmp_path):
@@ -493,13 +496,13 @@ def test_the_engine_comes_by_plain_http_where_there_is_no_npm(tmp_path, monkeypa
 def test_a_build_without_the_engine_says_so(tmp_path, monkeypatch, capsys):
     def missing(): raise playground.Missing("the npm registry: no answer")
     monkeypatch.setattr(playground, "engine", missing)
+    small = BPE.train(["old well"], n_merges=5).to_hf().to_str()
+    monkeypatch.setattr(playground, "course_tokenizer", lambda: small)
     (tmp_path/"playground.html").write_text(f"<main>{playground.PLACE}</main>", encoding="utf-8")
-    start = time.perf_counter()
     playground.install(tmp_path)
     text = (tmp_path/"playground.html").read_text(encoding="utf-8")
     assert "not in this build" in text and "tfs-chips" in text and "<script" not in text
     assert "left out: the npm registry: no answer" in capsys.readouterr().out
-    assert time.perf_counter() - start < 60
 
 
 def test_the_courses_tokenizer_is_the_same_in_each_build(folder, site):

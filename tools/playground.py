@@ -1,7 +1,8 @@
 """Put the playground into a built site: its page, its engine from npm, the course's tokenizer.
 
-The engine is one file of one npm package, pinned by its hash: the npm client fetches it, or plain
-HTTP where there is no npm. Where neither can, the page says so and shows a fixed example.
+The engine is one file of one npm package, pinned by its hash and kept in work/npm: the npm client
+fetches it, or plain HTTP where npm can't. Where neither can, the page says so and shows a fixed
+example. With TFS_MIRROR the five real tokenizers are copied beside the page.
 """
 import base64
 import hashlib
@@ -52,11 +53,13 @@ def registry(env=os.environ, home=None):
     return (named or ["https://registry.npmjs.org"])[0].rstrip("/")
 
 
-def packed(folder):
+def packed(folder, name):
     "Fetch the package into a folder with the npm client."
-    command = [shutil.which("npm"), "pack", f"{ENGINE}@{VERSION}"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", timeout=120)
-    if done.returncode: raise Missing(f"npm: {(done.stderr.strip() or 'failed').splitlines()[-1]}")
+    if not shutil.which("npm"): raise Missing("there is no npm")
+    command = [shutil.which("npm"), "pack", f"{ENGINE}@{VERSION}", "--fetch-retries=0"]
+    try: done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as e: raise Missing(f"npm: {e}") from None
+    if done.returncode or not (folder/name).is_file(): raise Missing("npm could not fetch it")
 
 
 def fetched(folder, name):
@@ -76,10 +79,10 @@ def is_pinned(path):
 def engine(kept=KEPT):
     "The package's files that the page needs: name on the site -> content."
     name = f"{ENGINE.strip('@').replace('/', '-')}-{VERSION}.tgz"
+    kept.mkdir(parents=True, exist_ok=True)
     if not is_pinned(kept/name):
-        kept.mkdir(parents=True, exist_ok=True)
-        try: packed(kept) if shutil.which("npm") else fetched(kept, name)
-        except (Missing, OSError, subprocess.TimeoutExpired) as e: raise Missing(str(e)) from None
+        try: packed(kept, name)
+        except Missing: fetched(kept, name)
     if not is_pinned(kept/name): raise Missing(f"{name} is another file than the pinned one")
     with tarfile.open(kept/name) as tar:
         return {to: tar.extractfile(member).read() for member, to in MEMBERS.items()}
@@ -144,8 +147,8 @@ def page(app, file, notice):
                       "JavaScript, here is a fixed example: two lines cut by the course's "
                       "tokenizer, with ids.")
     noscript = "<noscript><p><b>Typing a text of your own needs JavaScript.</b></p></noscript>"
-    return (f'<div id="tfs-pg-static">{"" if notice else noscript}<p>{html.escape(said)}</p>'
-            f"{still(file)}</div>{app}")
+    return (f'<div id="tfs-pg-static">{"" if notice else noscript}'
+            f'<p id="tfs-pg-wait">{html.escape(said)}</p>{still(file)}</div>{app}')
 
 
 def install(site):
@@ -172,4 +175,5 @@ def fill(folder, file):
     own = dict(key="course", name="This course", url="playground/course.json", host="this site")
     facts = dict(tokenizers=[own, *real_ones(folder)], examples=examples(), start=START)
     safe = json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
-    return (PARTS/"page.html").read_text(encoding="utf-8").replace("{facts}", safe)
+    app = (PARTS/"page.html").read_text(encoding="utf-8")
+    return app.replace("{version}", VERSION).replace("{facts}", safe)

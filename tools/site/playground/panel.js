@@ -1,7 +1,7 @@
 // One tokenizer's answer: a heading with the count, its chips, and the text that it saw.
 import {bytesShown, characters, codePoint, number, shownBytes, visible} from "./shown.js";
 
-const MOST = 3000;
+const MOST = 3000, BLOCK = 150;
 export const element = (tag, props = {}, ...children) => {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) name in made ? made[name] = value : made.setAttribute(name, value);
@@ -44,7 +44,7 @@ export class Panel {
 
   say(...parts) { this.message.replaceChildren(...parts); }
 
-  // Show the tokens of a text; chips before and after the change stay.
+  // Show the tokens of a text; blocks of chips without a change stay.
   show(text, lang) {
     const old = this.drawn, same = (a, b) => a.id === b.id && a.piece === b.piece;
     this.tokens = this.cutter.cut(text);
@@ -52,19 +52,35 @@ export class Panel {
     let head = 0, tail = 0;
     while (head < shorter && same(drawn[head], old[head])) head++;
     while (tail < shorter - head && same(drawn.at(-1 - tail), old.at(-1 - tail))) tail++;
-    this.replace(head, old.length - tail, drawn.slice(head, drawn.length - tail));
+    if (head < Math.max(drawn.length, old.length)) this.redraw(head, old.length - tail, drawn.length - old.length);
     this.finish(text, lang);
   }
 
-  replace(from, to, tokens) {
-    const chips = this.chips.children, range = document.createRange(), made = new DocumentFragment();
-    if (to > from) {
-      range.setStartBefore(chips[from]);
-      range.setEndAfter(chips[to - 1]);
-      range.deleteContents();
+  // Draw the blocks anew that hold the old chips from one place to another.
+  redraw(from, to, added) {
+    const blocks = [...this.chips.children];
+    let first = 0, start = 0;
+    while (first < blocks.length - 1 && start + blocks[first].childElementCount <= from) start += blocks[first++].childElementCount;
+    let last = first, end = start;
+    while (last < blocks.length && (end < to || last === first)) end += blocks[last++].childElementCount;
+    for (const block of blocks.slice(first, last)) block.remove();
+    const made = new DocumentFragment();
+    for (let at = start; at < end + added;) made.append(this.block(at, end + added, size => { at += size; }));
+    this.chips.insertBefore(made, blocks[last] ?? null);
+  }
+
+  // Chips up to the end of a line, or as many as a block holds: only blocks in sight cost layout.
+  block(from, to, took) {
+    const block = element("div", {role: "presentation", className: "tfs-pg-block"});
+    let at = from, isLine = false;
+    while (at < to && at - from < BLOCK && !isLine) {
+      const chip = this.chip(this.drawn[at++]);
+      isLine = chip.textContent.endsWith("⏎");
+      block.append(chip);
     }
-    for (const token of tokens) made.append(this.chip(token));
-    this.chips.insertBefore(made, chips[from] ?? null);
+    block.style.containIntrinsicSize = `auto ${2.1 * Math.ceil((at - from) / 8)}em`;
+    took(at - from);
+    return block;
   }
 
   chip(token) {
@@ -85,8 +101,11 @@ export class Panel {
     this.seen.textContent = seen === text.trim() ? "" : `Normalised first: ${seen}`;
     this.chips.hidden = !this.tokens.length;
     this.chips.lang = lang;
-    if (!this.entry?.isConnected) this.enter(this.chips.firstElementChild);
+    this.chips.classList.toggle("is-long", this.drawn.length > 3 * BLOCK);
+    if (!this.entry?.isConnected) this.enter(this.all()[0]);
   }
+
+  all() { return this.chips.getElementsByClassName("tfs-chip"); }
 
   // The chip that the Tab key leads to.
   enter(chip) {
@@ -109,8 +128,8 @@ export class Panel {
   }
 
   describe(chip) {
-    const at = Array.prototype.indexOf.call(this.chips.children, chip), token = this.drawn[at], shown = shownOnce(this.cutter, token);
-    const rows = [["Token", shown.text], ["Id", number(token.id)],
+    const at = Array.prototype.indexOf.call(this.all(), chip), token = this.drawn[at], shown = shownOnce(this.cutter, token);
+    const rows = [["Token", shown.text], ["Id", String(token.id)],
       ["Bytes", `${bytesShown(shown.bytes.slice(0, 24))}${shown.bytes.length > 24 ? " …" : ""}`]];
     if (shown.codes.length) rows.push(["Code points", shown.codes.slice(0, 12).join(" ") + (shown.codes.length > 12 ? " …" : "")]);
     if (shown.isPart) rows.push(["Part of", this.around(at).map(c => `${visible(c)} ${codePoint(c)}`).join(" and ") || "no character"]);

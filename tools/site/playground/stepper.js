@@ -50,7 +50,7 @@ export class Stepper {
   }
 
   merge({pieces, at, rank}, before) {
-    const [a, b, ab] = [before[at], before[at + 1], pieces[at]].map(p => this.piece(p).text);
+    const [a, b, ab] = [before[at], before[at + 1], pieces[at]].map(p => p && `\u2068${this.piece(p).text}\u2069`);
     return rank < 0 ? `the whole word ${ab} is in the vocabulary: no merge is asked` : `${a} + ${b} → ${ab}, merge ${number(rank + 1)}`;
   }
 

@@ -12,7 +12,8 @@ const panels = facts.tokenizers.map(t => Object.assign(new Panel(t.name, t.key, 
 const chosen = () => panels.filter(p => p.box.checked);
 const working = () => chosen().filter(p => p.cutter);
 const stepper = new Stepper(() => remember());
-let pinned = null, timer = 0, isReady = false;
+const LONG = 20_000;
+let pinned = null, timer = 0, waiting = 0, isReady = false;
 
 // Figures, as in lesson 2: words are runs between whitespace, characters are code points.
 const words = value => value.split(/[\p{White_Space}\x1c-\x1f]+/u).filter(Boolean).length;
@@ -30,6 +31,12 @@ const update = () => {
     figures(panel, text.value).forEach((figure, i) => { panel.row.cells[i + 1].textContent = figure; });
   }
   remember();
+};
+
+// A long text waits for a pause in typing.
+const soon = () => {
+  clearTimeout(waiting);
+  if (text.value.length + english.value.length > LONG) waiting = setTimeout(update, 300); else update();
 };
 
 // What is said and put into the address waits for a pause in typing.
@@ -120,7 +127,7 @@ const pressed = event => {
   if (!(event.key in moves)) return;
   event.preventDefault();
   const isFlipped = /^Arrow(Left|Right)$/.test(event.key) && getComputedStyle(chip.parentNode).direction === "rtl";
-  const all = chip.parentNode.children, at = Array.prototype.indexOf.call(all, chip) + moves[event.key] * (isFlipped ? -1 : 1);
+  const all = chip.closest("[role=listbox]").getElementsByClassName("tfs-chip"), at = Array.prototype.indexOf.call(all, chip) + moves[event.key] * (isFlipped ? -1 : 1);
   all[Math.min(Math.max(at, 0), all.length - 1)].focus();
 };
 
@@ -137,8 +144,8 @@ const listen = () => {
   place.addEventListener("keydown", pressed);
   document.addEventListener("keydown", event => { if (event.key === "Escape") detail.hidden = true; });
   get("close").onclick = () => { detail.hidden = true; };
-  text.addEventListener("input", () => { text.lang = ""; example.value = ""; update(); });
-  english.addEventListener("input", update);
+  text.addEventListener("input", () => { text.lang = ""; example.value = ""; soon(); });
+  english.addEventListener("input", soon);
   example.onchange = () => { if (example.value) take(facts.examples[example.value]); };
   get("share").onclick = share;
   addEventListener("hashchange", restore);
