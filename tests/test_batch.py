@@ -1,5 +1,6 @@
 """Batches against the production library in 2,000 random cases, and where ours differs."""
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -71,7 +72,8 @@ def theirs(tokenizer, texts, pairs, cut, pad):
 
 
 def test_two_thousand_random_cases(model):
-    rng, tokenizer, compared, overflowed, refused = random.Random(0), model.to_hf(), 0, 0, 0
+    rng, tokenizer, seen = random.Random(0), model.to_hf(), Counter()
+    compared = overflowed = refused = 0
     while compared < 2_000:
         texts, pairs, cut, pad = case(rng)
         try: ours = encode_batch(texts, model, pairs, Cut(**cut), **pad, overflow=True)
@@ -83,12 +85,17 @@ def test_two_thousand_random_cases(model):
         rows = theirs(tokenizer, texts, pairs, cut, pad)
         if not all(shares_room(texts, pairs, cut, model)): continue
         compared += 1
+        seen.update([f"pairs: {pairs is not None}", f"stride: {cut['stride'] > 0}",
+                     cut["truncation"], f"cut {cut['truncation_side']}",
+                     f"pad {pad['padding_side']}", f"multiples of {pad['multiple_of']}"])
         overflowed += len(ours.rows) > len(texts)
         assert ours.text == [i for i, _ in rows], (texts, pairs, cut)
         for mine, their in COLUMNS.items():
             expected = [list(getattr(row, their)) for _, row in rows]
             assert ours.column(mine) == expected, (mine, texts, pairs, cut, pad)
     assert overflowed > 300 and refused > 50
+    # Single texts and pairs, three ways to cut, sides, strides, multiples: many of each.
+    assert len(seen) == 14 and min(seen.values()) > 300, seen
 
 
 def shares_room(texts, pairs, cut, model):

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import models
 
-from tfs.bpe import encode_word, merge_word, pair_counts, train_bpe_simple
+from tfs.bpe import encode_word, merge_word, pair_counts, pretokenize, train_bpe_simple
+from tfs.data import load_test, load_train, normalize
 from tfs.ngram import NGram, per_unit, perplexity_per, text_units
 
 SONG = {tuple(w): n for w, n in
@@ -63,6 +64,39 @@ def test_replay_is_lowest_rank_first(words, word, tie):
     merges, symbols = train_bpe_simple(words, 12, tie), tuple(word)
     for pair in merges: symbols = merge_word(symbols, pair)
     assert list(symbols) == encode_word(word, ranks_of(merges))
+
+
+@st.composite
+def vocabularies(draw):
+    "A random merge list in which no two merges make the same token."
+    symbols, merges = list("abc"), []
+    for _ in range(draw(st.integers(1, 14))):
+        pair = draw(st.tuples(st.sampled_from(symbols), st.sampled_from(symbols)))
+        if "".join(pair) not in symbols: merges.append(pair); symbols.append("".join(pair))
+    return merges
+
+
+@given(vocabularies(), st.text("abc", min_size=1, max_size=24))
+@settings(max_examples=600, deadline=None)
+def test_replay_is_lowest_rank_first_on_random_vocabularies(merges, word):
+    symbols = tuple(word)
+    for pair in merges: symbols = merge_word(symbols, pair)
+    assert list(symbols) == encode_word(word, ranks_of(merges))
+
+
+@given(COUNTS, st.sampled_from(["least", "greatest", "id"]))
+@settings(max_examples=150, deadline=None)
+def test_training_makes_no_token_twice(words, tie):
+    made = ["".join(pair) for pair in train_bpe_simple(words, 20, tie)]
+    assert len(set(made)) == len(made)
+
+
+def test_a_merge_that_comes_too_early_parts_the_two_rules():
+    foreign, symbols = [("a", "b"), ("x", "abc"), ("ab", "c")], tuple("xabc")
+    for pair in foreign: symbols = merge_word(symbols, pair)
+    assert list(symbols) == ["x", "abc"] and encode_word("xabc", ranks_of(foreign)) == ["xabc"]
+    vocab = {s: i for i, s in enumerate(["a", "b", "c", "x", "ab", "xabc", "abc"])}
+    assert [t.value for t in models.BPE(vocab, foreign).tokenize("xabc")] == ["xabc"]
 
 
 def test_unseen_words():
@@ -129,6 +163,21 @@ def test_ngram_probabilities_sum_to_one(rows, order):
                     for t in model.vocab)
         assert total == pytest.approx(1)
     assert model.log_prob(["unseen", "a"]) < 0
+
+
+def test_the_ranking_changes_on_the_course_corpus():
+    learn, held = ([normalize(t) for t in load(source="sample").en[:n]]
+                   for load, n in ((load_train, 8_000), (load_test, 800)))
+    scores = {}
+    for name, cut in {"words": pretokenize, "characters": list}.items():
+        model, rows = NGram([cut(t) for t in learn]), [cut(t) for t in held]
+        letters = NGram([list(w) for t in learn for w in pretokenize(t)])
+        nats = -sum(map(model.log_prob, rows))
+        nats -= sum(letters.log_prob(list(w)) for row in rows for w in row if w not in model.vocab)
+        scores[name] = per_unit(nats, sum(len(row) + 1 for row in rows), text_units(held))
+    first = {unit: min(scores, key=lambda name: scores[name][unit]) for unit in scores["words"]}
+    assert first.pop("perplexity a token") == "characters"
+    assert first == dict.fromkeys(["perplexity a word", "bits a character", "bits a byte"], "words")
 
 
 def test_units_divide_one_total():

@@ -175,6 +175,21 @@ def test_sizes(counts, size):
         assert all("[UNK]" not in model.encode_word(word) for word in counts)
 
 
+@given(COUNTS, st.integers(1, 3))
+@settings(max_examples=80, deadline=None)
+def test_the_largest_size_can_be_reached(counts, least):
+    train = lambda size: train_wordpiece(counts, size, min_frequency=least)
+    with pytest.raises(ValueError) as error: train(0)
+    most = int(str(error.value).split("at most ")[1].split()[0])
+    assert [len(train(size).vocab) for size in (most, most + 9)] == [most] * 2
+
+
+def test_a_word_over_the_limit_is_unknown():
+    model = WordPiece(("[UNK]", "a", "##a"), ("[UNK]",), max_chars=7)
+    assert model.encode_word("a" * 7) == ["a", *["##a"] * 6]
+    assert model.encode_word("a" * 8) == ["[UNK]"]
+
+
 def test_bad_input():
     for empty in ({}, {"": 3}, {"a": 0}):
         with pytest.raises(ValueError, match="nothing to learn from"): train_wordpiece(empty, 10)
