@@ -98,6 +98,18 @@ def test_progress_and_results_do_not_mix(tfs, verse):
     assert err.startswith("GPT-2 (2019): ")
 
 
+MISTAKEN = {
+    "utf16.txt": "hello".encode("utf-16-le").join([b"\xff\xfe", b""]),
+    "rot.txt.gz": gzip.compress(b"hello " * 999, mtime=0)[:12] + b"\xff" * 40,
+    "plain.txt.gz": b"hello",
+    "half.json": b'{"version": "1.0", "model": {"type": "BPE", "vocab": {"\\ud800": 0}}}',
+    "open.csv": b'eng_Latn,x\n"a,b\n', "twice.csv": b"eng_Latn,x,x\na,b,c\n",
+    "nameless.tsv": b"eng_Latn\t\na\tb\n", "head.tsv": b"eng_Latn\tx\n",
+    "blank.tsv": b"eng_Latn\tx\n\t \n", "hole.tsv": b"eng_Latn\tx\na\tb\nc\t\n",
+    "bytes.tsv": b"eng_Latn\tx\na\t\xff\n", "junk.parquet": b"PAR1junk",
+}
+
+
 @pytest.mark.parametrize("args, why", [
     (["measure", "no.txt", "-t", "bytes"], "no.txt: "),
     (["measure", ".", "-t", "bytes"], "is a folder"),
@@ -121,6 +133,24 @@ def test_progress_and_results_do_not_mix(tfs, verse):
     (["tax", "story", "-t", "bytes", "-r", "deu_Latn"], "no column deu_Latn"),
     (["tax", "story", "-t", "bytes", "-l", "tel_Tel"], "tel_Telu"),
     (["tax", "no.tsv", "-t", "bytes"], "no.tsv: there is no such file"),
+    (["measure", "", "-t", "bytes"], "a file without a name"),
+    (["measure", "ok.txt", "-t", ""], "no tokenizer is called ''"),
+    (["measure", "ok.txt", "-t", "../x"], "../x: there is no such file"),
+    (["measure", "utf16.txt", "-t", "bytes"], "utf16.txt: byte 0 is not UTF-8 (0xff)"),
+    (["measure", "ok.txt", "bad.txt", "-t", "bytes"], "bad.txt: byte 3 is not UTF-8 (0xff)"),
+    (["measure", "rot.txt.gz", "-t", "bytes"], "rot.txt.gz: can't be read"),
+    (["measure", "plain.txt.gz", "-t", "bytes"], "plain.txt.gz: can't be read"),
+    (["measure", "ok.txt", "-t", "half.json"], "half.json is not a whole tokenizer.json"),
+    (["measure", "-", "-", "-t", "bytes"], "standard input (-) can be read once"),
+    (["tax", "open.csv", "-t", "bytes"], "open.csv: "),
+    (["tax", "twice.csv", "-t", "bytes"], "twice.csv: two columns are called x"),
+    (["tax", "nameless.tsv", "-t", "bytes"], "nameless.tsv: column 2 has no name"),
+    (["tax", "head.tsv", "-t", "bytes"], "head.tsv: nothing in it to measure"),
+    (["tax", "blank.tsv", "-t", "bytes"], "blank.tsv: nothing in it to measure"),
+    (["tax", "hole.tsv", "-t", "bytes"], "hole.tsv: column x has no text in row 1"),
+    (["tax", "bytes.tsv", "-t", "bytes"], "bytes.tsv: byte 13 is not UTF-8 (0xff)"),
+    (["tax", "junk.parquet", "-t", "bytes"], "junk.parquet: not a readable Parquet file"),
+    (["tax", "two", "-t", "bytes"], "two: two files are of eng_Latn"),
 ])
 def test_mistakes(tfs, tmp_path, args, why):
     "One line that says what, where and what to do; exit code 2; nothing on standard output."
@@ -132,6 +162,9 @@ def test_mistakes(tfs, tmp_path, args, why):
     (tmp_path/"tokenizer.json").write_text('{"version"', encoding="utf-8")
     (tmp_path/"x.model").write_bytes(b"x")
     (tmp_path/"wide.tsv").write_bytes(b"eng_Latn\ttel_Telu\n1\t2\t3\n")
+    for name, data in MISTAKEN.items(): (tmp_path/name).write_bytes(data)
+    (tmp_path/"two").mkdir()
+    for name in ("eng_Latn.dev", "eng_Latn.devtest"): (tmp_path/"two"/name).write_bytes(b"a\n")
     (tmp_path/"holes").mkdir()
     (tmp_path/"holes"/"eng_Latn.txt").write_bytes(b"a\n")
     (tmp_path/"holes"/"tel_Telu.txt").write_bytes(b"a\nb\n")
@@ -143,6 +176,67 @@ def test_mistakes(tfs, tmp_path, args, why):
 def test_a_tokenizer_that_nobody_has(tfs, verse):
     code, out, err = tfs("measure", verse, "-t", "some/tokenizer")
     assert (code, out, err.count("\n")) == (1, "", 1) and "Ways out" in err
+
+
+ODD = { # words, code points, graphemes
+    "nul.txt": (b"a\0b c\n\0", 3, 7, 7), "crlf.txt": (b"\xef\xbb\xbfab cd\r\nef\r\n", 3, 11, 9),
+    "spaces.txt": (b" " * 300_000, 0, 300_000, 300_000),
+    "line.txt": (b"x" * 2_100_000, 1, 2_100_000, 2_100_000),
+    "emoji.txt": ("🙂 ".encode() * 700_000, 700_000, 1_400_000, 1_400_000),
+    "parts.txt.gz": (gzip.compress(b"ab ") + gzip.compress(b"cd"), 2, 5, 5),
+}
+
+
+def test_odd_files(tfs, tmp_path):
+    "NUL, CRLF behind a BOM, nothing but spaces, one long line, no place to cut, gzip in parts."
+    for name, (data, *_) in ODD.items(): (tmp_path/name).write_bytes(data)
+    start = time.perf_counter()
+    code, out, _ = tfs("measure", *ODD, "-t", "bytes", "--json")
+    rows = json.loads(out)
+    assert code == 0 and time.perf_counter() - start < 60
+    assert {r["file"]: (r["words"], r["characters"], r["graphemes"])
+            for r in rows} == {name: tuple(counts) for name, (_, *counts) in ODD.items()}
+
+
+@posix
+def test_a_pipe_with_a_name(tmp_path, env):
+    "A pipe is read once, so nothing looks into it first; as in `tfs measure <(zcat a.gz)`."
+    os.mkfifo(tmp_path/"pipe")
+    command = (f'head -c 5000 /dev/zero | tr "\\0" "x" > pipe & '
+               f'"{sys.executable}" -m tfs measure pipe -t bytes --csv')
+    done = subprocess.run(command, shell=True, cwd=tmp_path, env=env, capture_output=True,
+                          timeout=60)
+    row = next(csv.DictReader(io.StringIO(done.stdout.decode())))
+    assert (done.returncode, row["tokens"], row["words"]) == (0, "5000", "1")
+
+
+@posix
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may read anything")
+def test_a_file_that_may_not_be_read(tfs, verse, tmp_path):
+    (tmp_path/verse).chmod(0)
+    code, out, err = tfs("measure", verse, "-t", "bytes")
+    assert (code, out, err) == (2, "", "tfs: verse.txt: Permission denied\n")
+
+
+def test_a_cache_that_is_a_file(tmp_path, env, verse):
+    "Where nothing can be kept, the tokenizer is made again."
+    (tmp_path/"cache").write_bytes(b"")
+    done = subprocess.run([sys.executable, "-m", "tfs", "measure", verse, "-t", "gpt2", "--csv"],
+                          cwd=tmp_path, env=env | {"TFS_CACHE": str(tmp_path/"cache")},
+                          capture_output=True, timeout=120)
+    assert done.returncode == 0 and b"Traceback" not in done.stderr
+
+
+def test_without_sentencepiece(tmp_path, env, verse):
+    "One line that says which extra to install."
+    (tmp_path/"x.model").write_bytes(b"x")
+    code = ("import sys; sys.modules['sentencepiece'] = None; from tfs.cli import run; "
+            f"sys.exit(run(['measure', {verse!r}, '-t', 'x.model']))")
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True,
+                          text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    why = 'x.model: needs sentencepiece. Install it: pip install "tfs[sentencepiece]"'
+    assert done.stderr == f"tfs: {why}\n"
 
 
 def test_debug_shows_the_traceback(tfs):
@@ -174,6 +268,20 @@ def test_tax_by_row_and_language(tfs, tmp_path):
     rows = list(csv.DictReader(io.StringIO(out)))
     assert code == 0 and [(r["language"], r["tokens"]) for r in rows] == [("rus_Cyrl", "4"),
                                                                           ("eng_Latn", "3")]
+
+
+@pytest.mark.parametrize("name, data, lengths", [
+    ("quotes.csv", 'eng_Latn,x\r\n"a, ""b""\r\nc",де\r\nd,"ё\nж"\r\n', (11, 7)),
+    ("one.tsv", "\ufeffeng_Latn\tx\r\nab\tcde\r\n", (3, 4)),
+    ("nul.tsv", "eng_Latn\tx\na\0\t\"b\n", (3, 3)),
+    ("long.csv", "eng_Latn,x\n" + "a" * 200_000 + ",b\n", (200_001, 2)),
+])
+def test_tables_that_are_fine(tfs, tmp_path, name, data, lengths):
+    "Quotes and line ends inside a field, one row, a BOM, NUL, a quote in a TSV, a long field."
+    (tmp_path/name).write_bytes(data.encode())
+    code, out, _ = tfs("tax", name, "-t", "codepoints", "--json")
+    found = {r["language"]: r["tokens"] for r in json.loads(out)}
+    assert code == 0 and (found["eng_Latn"], found["x"]) == lengths
 
 
 @needs_mirror

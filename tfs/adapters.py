@@ -246,11 +246,15 @@ def _renamed(adapter, name):
 # %% ../nbs/api/adapters.ipynb #spec
 _SUFFIXES = (".json", ".model", ".txt", ".tiktoken", ".gz")
 
+def _is_path(spec):
+    "Whether a name can only be a path, or is one that exists."
+    if spec.endswith(_SUFFIXES) or spec.startswith((".", "/", "~")): return True
+    return bool(spec) and (os.sep in spec and Path(spec).exists() or Path(spec).is_dir())
+
 def _from_spec(spec, name):
     "The tokenizer that a name or a path stands for."
     if spec in BUILTIN: return _renamed(BUILTIN[spec], name)
-    if spec.endswith(_SUFFIXES) or os.sep in spec and Path(spec).exists() or Path(spec).is_dir():
-        return _from_file(Path(spec), name)
+    if _is_path(spec): return _from_file(Path(spec).expanduser(), name)
     try: return _from_hf(load_tokenizer(spec), name or spec)
     except ValueError as e:
         if isinstance(e, MeasureError) or "no tokenizer is called" not in str(e): raise

@@ -226,12 +226,17 @@ _MEASURED = {"what": "tokenizer", "vocab_size": "entries", "words": "words", "to
              "graphemes_per_token": "graphemes per token", "bytes_per_token": "bytes per token",
              "unknown": "unknown", "whole": "whole words", "lossless": "lossless"}
 
+def _flows(file):
+    "Whether a file can be read only once: standard input, or a pipe with a name."
+    from pathlib import Path
+    return file == "-" or Path(file).is_fifo() or Path(file).is_char_device()
+
 def total_bytes(
     files: list[str], # as on the command line
 ) -> int | None:
-    "The bytes of all files; None with standard input."
+    "The bytes of all files; None where a pipe is among them."
     from pathlib import Path
-    if "-" in files: return None
+    if any(map(_flows, files)): return None
     return sum(Path(f).stat().st_size for f in files if Path(f).is_file()) or None
 
 def check_files(
@@ -241,7 +246,7 @@ def check_files(
     from tfs.reading import read_chunks
     if files.count("-") > 1: raise typer.BadParameter("standard input (-) can be read once")
     for file in files:
-        if file != "-": next(read_chunks(file, 1 << 10))
+        if not _flows(file): next(read_chunks(file, 1 << 10))
 
 # %% ../nbs/api/cli.ipynb #measure-each
 def _measure_each(files, adapters, normalizer):

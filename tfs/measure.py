@@ -196,7 +196,13 @@ class _TextCounts:
     "What a text has, whatever tokenizer reads it."
     def __init__(self):
         self.words = self.characters = self.graphemes = self.bytes = self.unspaced = 0
-        self.known, self.special = set(), {}
+        self.known, self.special, self.inside = set(), {}, False
+
+    def follow(self, block):
+        "The block itself; a word that the block before began is not counted twice."
+        self.words -= self.inside and not block[0].isspace()
+        self.inside = not block[-1].isspace()
+        return block
 
     def add(self, blocks):
         "Add blocks; gives how often each word occurs in them."
@@ -318,10 +324,10 @@ def measure_all(
     "Measure tokenizers on a text of any length in one pass."
     normal, text = _normalizer(normalizer), _TextCounts()
     each = [_TokenCounts(as_tokenizer(t)) for t in tokenizers]
-    batches = _batches(map(normal, cut_blocks(chunks)))
+    batches = _batches(normal(text.follow(block)) for block in cut_blocks(chunks))
     for counts, cuts in _cuts(each, ((batch, text.add(batch)) for batch in batches)):
         for tokens, cut in zip(each, cuts): tokens.add(counts, *cut)
-    shared = {k: v for k, v in vars(text).items() if k not in ("known", "special")}
+    shared = {k: v for k, v in vars(text).items() if k not in ("known", "special", "inside")}
     return [Measurement(t.adapter.name, t.adapter.kind, t.adapter.vocab_size, **shared,
                         **{k: v for k, v in vars(t).items()
                            if k not in ("adapter", "whole", "pieces")})

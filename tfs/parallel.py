@@ -20,6 +20,19 @@ from .provide import first_of, from_mirror, from_url, ways_out
 from .reading import read_chunks
 
 # %% ../nbs/api/parallel.ipynb #check
+def _refuse_holes(parallel, names, where):
+    "Every language says something in a row, or none does."
+    columns = [[isinstance(text, str) and (text.strip() != "" or None) for text in parallel[name]]
+               for name in names]
+    said = [any(row) for row in zip(*columns)]
+    if not any(said): raise MeasureError(f"{where}: nothing in it to measure")
+    for name, column in zip(names, columns):
+        bad = [i for i, (text, some) in enumerate(zip(column, said)) if not text
+               and (some or text is False)]
+        if bad:
+            raise MeasureError(f"{where}: column {name} has no text in row {bad[0]} ({len(bad):,} "
+                               "such rows). All columns must have the same sentences.")
+
 def check_parallel(
     parallel, # DataFrame: a column a language
     reference: str | None = None, # a language that must be there
@@ -29,11 +42,8 @@ def check_parallel(
     names = [str(c) for c in parallel.columns]
     if twice := sorted({n for n in names if names.count(n) > 1}):
         raise MeasureError(f"{where}: two columns are called {twice[0]}. Rename one.")
-    for name in names:
-        bad = [row for row, text in enumerate(parallel[name]) if not isinstance(text, str)]
-        if bad:
-            raise MeasureError(f"{where}: column {name} has no text in row {bad[0]} ({len(bad):,} "
-                               "such rows). All columns must have the same sentences.")
+    if "" in names: raise MeasureError(f"{where}: column {names.index('') + 1} has no name")
+    _refuse_holes(parallel, names, where)
     if reference is None or reference in names: return parallel
     near = get_close_matches(reference, names, n=3, cutoff=0.3) or names[:5]
     raise MeasureError(f"{where}: no column {reference}. Near or there: {', '.join(near)}. "
@@ -61,10 +71,12 @@ def _text(path):
 
 def _table(path, text, mark):
     "Rows of a file with a header, all of one width."
+    limit = csv.field_size_limit(2 ** 31 - 1)
     lines = ((line.split("\t") for line in text.removesuffix("\n").split("\n")) if mark == "\t"
              else csv.reader(io.StringIO(text, newline="\n"), strict=True))
     try: rows = [row for row in lines if row]
     except csv.Error as e: raise MeasureError(f"{path}: {e}. Mend the quotes.") from None
+    finally: csv.field_size_limit(limit)
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
             raise MeasureError(f"{path}, row {number}: {len(row)} fields where the header has "
@@ -76,8 +88,11 @@ def _folder(path):
     "A file a language, as a table."
     import pandas as pd
     files = sorted(p for p in Path(path).iterdir() if p.is_file() and not p.name.startswith("."))
-    texts = {p.name.split(".")[0]: _text(p).removesuffix("\n").split("\n") for p in files}
-    if not texts: raise MeasureError(f"{path}: a folder without files")
+    names = [p.name.split(".")[0] for p in files]
+    if not files: raise MeasureError(f"{path}: a folder without files")
+    if twice := next((n for n in names if names.count(n) > 1), None):
+        raise MeasureError(f"{path}: two files are of {twice}. Put each part into its own folder.")
+    texts = {n: _text(p).removesuffix("\n").split("\n") for n, p in zip(names, files)}
     first, n = next((name, len(lines)) for name, lines in texts.items())
     for name, lines in texts.items():
         if len(lines) != n:

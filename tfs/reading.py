@@ -7,18 +7,19 @@ __all__ = ['read_chunks', 'cut_blocks']
 
 # %% ../nbs/api/reading.ipynb #imports
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-import regex
-
 from .adapters import MeasureError
+from .graphemes import GRAPHEME
 
 # %% ../nbs/api/reading.ipynb #open
 def _open(path):
     "An open binary file, and the file whose position shows progress."
     import gzip
     if str(path) == "-": return sys.stdin.buffer, None
+    if not str(path): raise MeasureError("a file without a name: name one, or - to read from a pipe")
     if Path(path).is_dir(): raise MeasureError(f"{path} is a folder: name the files in it")
     try: raw = open(path, "rb")
     except OSError as e: raise MeasureError(f"{path}: {e.strerror or e}") from None
@@ -55,45 +56,50 @@ def read_chunks(
     file, raw = _open(path)
     try:
         for text in _decoded(path, file, size):
-            if progress and raw: progress(raw.tell())
+            if progress and raw and raw.seekable(): progress(raw.tell())
             yield text
-    except (OSError, EOFError) as e: raise MeasureError(f"{path}: can't be read ({e})") from None
+    except (OSError, EOFError, zlib.error) as e: raise MeasureError(f"{path}: can't be read ({e})") from None
     finally:
         if raw: file.close(); raw.close()
 
 # %% ../nbs/api/reading.ipynb #cut
 _BLOCK, _LONGEST = 16_384, 1_000_000 # code points
-_JOINS = regex.compile(r"[\p{M}\p{Cf}\u1160-\u11ff\n]")
 
 def _cut_at(
     text: str, # longer than a block
     sign: str, # a line end or a space
     after: int, # 1 cuts behind the sign, 0 before it
+    start: int, # no sign before it will do
 ) -> int: # 0 when there is no place
     "The last place where a text may be cut at a sign."
     i = len(text) - 1
-    while (i := text.rfind(sign, 1, i)) > 0:
+    while (i := text.rfind(sign, start, i)) > 0:
         if not text[i-1].isspace() and text[i+1].isalnum(): return i + after
     return 0
 
-def _place(text):
+def _place(text, start):
     "Where a text may be cut; 0 when more of it should be read first."
-    if place := _cut_at(text, "\n", 1) or _cut_at(text, " ", 0): return place
+    if place := _cut_at(text, "\n", 1, start) or _cut_at(text, " ", 0, start): return place
     if len(text) < _LONGEST: return 0
-    ends = range(len(text) - 1, len(text) - 99, -1)
-    return next((i for i in ends if not _JOINS.search(text[i-1:i+1])), len(text))
+    clusters = GRAPHEME.findall(text[-500:])
+    return len(text) - (len(clusters[-1]) if len(clusters) > 1 else 0)
 
 # %% ../nbs/api/reading.ipynb #blocks
 def cut_blocks(
     chunks: Iterable[str], # the text, in parts of any size
     size: int = _BLOCK, # code points after which a block ends as soon as it may
 ) -> Iterator[str]: # blocks that joined are the text
-    "Cut a text where no token is lost; a million code points without a space are cut anywhere."
-    rest = ""
+    "Cut a text where no token is lost; a million code points without a place are cut anywhere."
+    rest, start = "", 1
     for part in (chunk[i:i + size] for chunk in chunks for i in range(0, len(chunk), size)):
         rest += part
-        while len(rest) > size and (place := _place(rest[:size]) or len(rest) > 2 * size
-                                    and _place(rest)):
+        while len(rest) > size:
+            long = len(rest) > 2 * size
+            place = _place(rest[:size], start) or long and _place(rest, max(start, size - 1))
+            if not place:
+                # each place is looked at once: a line without any takes no longer than others
+                start = max(start, (len(rest) if long else size) - 1)
+                break
             yield rest[:place]
-            rest = rest[place:]
+            rest, start = rest[place:], 1
     if rest: yield rest
