@@ -20,7 +20,8 @@ from .cli import (Files, Json, Specs, app, aside, check_files, check_output, loa
 # %% ../nbs/api/cli-text.ipynb #encode-texts
 def _spelled(adapter, cut):
     "The ids and the tokens of a cut; ids are None where a token has no number."
-    if hasattr(cut, "ids"): return cut.ids, cut.tokens
+    # the faster way to encode, which adapters take, leaves the names of tokens out
+    if hasattr(cut, "ids"): return cut.ids, list(map(adapter.source.id_to_token, cut.ids))
     if adapter.name == "bytes": return list(cut), [f"<0x{byte:02X}>" for byte in cut]
     if adapter.name == "codepoints": return list(map(ord, cut)), list(cut)
     to_piece = getattr(adapter.source, "id_to_piece", None)
