@@ -6,8 +6,12 @@ const GPT2_WORDS = new RegExp(["'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^
   "\\p{White_Space}+(?!\\P{White_Space})|\\p{White_Space}+"].join("|"), "gu");
 const EDGES = {left: /^\p{White_Space}+/u, right: /\p{White_Space}+$/u};
 
+// The Rust library's tables are those of Unicode 11: it leaves alone what has a compatibility form since then.
+const NEWER = new RegExp("([\\u32FF\\uA7F1-\\uA7F4\\uAB69\\u{10781}-\\u{10785}\\u{10787}-\\u{107B0}\\u{107B2}-\\u{107BA}"
+  + "\\u{1CCD6}-\\u{1CCF9}\\u{1E030}-\\u{1E06D}\\u{1F16C}\\u{1FBF0}-\\u{1FBF9}])", "u");
 // JavaScript's \s and trim() take U+FEFF for a space and U+0085 for none; Rust has it the other way round.
 const normalizers = {
+  NFKC: () => text => text.split(NEWER).map((part, i) => i % 2 ? part : part.normalize("NFKC")).join(""),
   Strip: part => text => {
     if (part.config.strip_left) text = text.replace(EDGES.left, "");
     return part.config.strip_right ? text.replace(EDGES.right, "") : text;
