@@ -40,8 +40,8 @@ def common(
 
 # %% ../nbs/api/cli.ipynb #commands
 COMMANDS = {"train": "cli_train", "encode": "cli_text", "decode": "cli_text", "chips": "cli_text",
-            "split": "cli_split", "lesson": "cli_course",
-            "doctor": "cli_course"} # command: module
+            "split": "cli_split", "lesson": "cli_course", "doctor": "cli_course",
+            "count": "cli_count", "merge-counts": "cli_count"} # command: module
 
 def load_commands(
     name: str | None = None, # a command; None for all

@@ -26,7 +26,7 @@ SKIPPED = ("test_project.py", "test_site.py", "test_package.py")
 def setup(python, bound):
     "Install the library with its extras and what its tests need."
     names = (k.removesuffix("_requirements") for k in settings() if k.endswith("_requirements"))
-    extras = ",".join(name for name in names if name != "dev")
+    extras = ",".join(name for name in names if name not in ("dev", "spark"))
     options = ["-c", ROOT/"constraints"/"oldest.txt"] if bound == "oldest" else ["--upgrade"]
     pip = [python, "-m", "pip", "--disable-pip-version-check"]
     with tempfile.TemporaryDirectory() as folder:

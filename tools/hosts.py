@@ -22,7 +22,7 @@ from project import ROOT, settings
 
 HOSTS = ("colab", "kaggle")
 # offline is for machines that can't reach the Hub; a package of it needs an old `future`
-NOT_FOR_HOSTS = {"dev", "test", "offline"}
+NOT_FOR_HOSTS = {"dev", "test", "offline", "spark"}
 
 
 def build(folder):

@@ -2,6 +2,8 @@
 
 Called by the Makefile with the Python to use; the standard library is enough for it.
 """
+import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -14,6 +16,24 @@ def pip(python, *args):
     command = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "-qq", *args]
     if subprocess.run(command, cwd=ROOT).returncode:
         sys.exit("install: pip could not install; see its message above, then run make again")
+
+
+def has_java():
+    "Whether Spark could run here: Java 17 or newer, on a system whose signals its tests send."
+    java = shutil.which("java")
+    if not java or sys.platform == "win32": return False
+    said = subprocess.run([java, "-version"], capture_output=True, encoding="utf-8").stderr
+    found = re.search(r'version "(\d+)', said)
+    return bool(found) and int(found[1]) >= 17
+
+
+def add_spark(python):
+    "Install Spark for its tests where Java is; it is too big for everyone."
+    found = subprocess.run([str(python), "-c", "import pyspark"], capture_output=True)
+    if not has_java() or not found.returncode: return
+    print("Installing Spark for its tests, as there is Java (about 450 MB)", flush=True)
+    try: pip(python, settings()["spark_requirements"])
+    except SystemExit: print("Spark's tests will be skipped", flush=True)
 
 
 def main(folder):

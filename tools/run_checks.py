@@ -12,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from install import add_spark
 from project import ROOT
 
 BIN = Path(sys.executable).parent
@@ -71,6 +72,7 @@ def main():
     python("outputs are what a run gives", "tools/run_notebooks.py", "--check", **SAVED)
     python("site", "tools/build_site.py")
     if FAILED: print("== FAILED so far:", *FAILED, sep="\n   ")
+    add_spark(sys.executable)
     print("== pytest", flush=True)
     ENV["TFS_SITE"] = str(ROOT/"_site")
     command = [sys.executable, "-m", "pytest"]
