@@ -11,7 +11,7 @@ parser.read(here / "settings.ini", encoding="utf-8")
 cfg = parser["DEFAULT"]
 extras = {key.removesuffix("_requirements"): value.split()
           for key, value in cfg.items() if key.endswith("_requirements")}
-extras["dev"] += [wanted for name in sorted(extras.keys() - {"dev", "spark"}) for wanted in extras[name]]
+for name in sorted(extras.keys() - {"dev", "spark"}): extras["dev"] += extras[name]
 
 files = f"{cfg['git_url']}/blob/{cfg['branch']}/"
 readme = (here / "README.md").read_text(encoding="utf-8")
