@@ -1,7 +1,7 @@
 # Everything a maintainer runs. `make help` lists the targets; `make lesson` and `make test` need only
 # Python 3.10 or newer and a package registry: they make their own environment in .venv.
 .DEFAULT_GOAL := help
-.PHONY: help lesson test site nbs run hooks clean
+.PHONY: help lesson test bench site nbs run hooks clean
 
 VENV := .venv
 ifeq ($(OS),Windows_NT)
@@ -28,6 +28,9 @@ lesson: $(READY) ## run lesson 1 and build the site with what it showed
 
 test: $(READY) ## run everything that CI runs
 	@$(PY) tools/run_checks.py
+
+bench: $(READY) ## measure this library beside others, half an hour; writes bench/ and a page
+	@$(PY) tools/bench
 
 site: $(READY) ## build the site from the saved outputs into _site/
 	@$(PY) tools/build_site.py
