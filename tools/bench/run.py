@@ -26,8 +26,9 @@ ALONE = {"TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
 
 
 def fingerprint(result):
-    "A short name for a result, the same for equal results."
-    return result and hashlib.sha256(repr(result).encode("utf-8", "surrogatepass")).hexdigest()
+    "A name for a result, the same for equal results; None for None."
+    if result is None: return None
+    return hashlib.sha256(repr(result).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def worker(row, contestant):
@@ -103,5 +104,5 @@ def value(target, contestants):
 def judged(target, contestants):
     "A target in words, what was measured, and whether that reaches it."
     number = value(target, contestants)
-    return {"target": target.words, "value": number and round(number, 3),
+    return {"target": target.words, "value": None if number is None else round(number, 3),
             "met": None if number is None else target.met(number)}
