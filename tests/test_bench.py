@@ -19,7 +19,8 @@ def bench(tmp_path_factory):
     def run(*args):
         done = subprocess.run(
             [sys.executable, str(ROOT/"tools"/"bench"), *args], encoding="utf-8",
-            capture_output=True, env={**os.environ, "TFS_BENCH_WORK": str(folder/"work")})
+            capture_output=True, env={**os.environ, "TFS_BENCH_WORK": str(folder/"work"),
+                                      "PYTHONUTF8": "1"})
         return done.returncode, done.stdout, done.stderr
     text = ["--text", str(folder/"text.txt")]
     return lambda *args: run(*args, *(text if "--row" in args else []))

@@ -20,9 +20,11 @@ description: "The library, the lesson's plain versions and other libraries, side
 """
 HOW = """Every figure comes from one command, `make bench`. Each run is a process of its own, and
 the contestants of a row take turns, so that a slow minute hits all of them. Seconds are the least
-of the runs, with the slowest beside it, and the processor's own seconds on all cores; MB is the
-most memory that the process has had, its input included. Contestants that must give equal results
-are compared in the same run. `python tools/bench --list` names the rows, `--row NAME` measures one.
+of the runs, with the slowest beside it. CPU is the processor's own seconds, on all cores; where two
+contestants use one core each, a target looks at these, because other programs disturb them less. MB
+is the most memory that the process has had, its input included. Contestants that must give equal
+results are compared in the same run. `python tools/bench --list` names the rows, `--row NAME`
+measures one.
 """
 
 
@@ -90,7 +92,7 @@ def section(name, row):
     "A row as a heading, a table and its targets."
     lines = [f"### {row['title'][0].upper()}{row['title'][1:]} {{#{name}}}", ""]
     if row["note"]: lines += [row["note"], ""]
-    lines += ["| | seconds | slowest | on all cores | MB |", "|:--|--:|--:|--:|--:|",
+    lines += ["| | seconds | slowest | CPU | MB |", "|:--|--:|--:|--:|--:|",
               *(contestant_line(who, c) for who, c in row["contestants"].items()), ""]
     equal = [" · ".join(group) for group in row["same"] if len(group) > 1]
     if equal: lines += [f"Equal results: {'; and '.join(equal)}.", ""]

@@ -20,7 +20,7 @@ class Row:
 @dataclass
 class Target:
     "What one figure, or the quotient of two, should be."
-    figure: str        # "seconds", "MB", "slope" or "lines"
+    figure: str        # "seconds", "cpu", "MB", "slope" or "lines"
     relation: str      # "≤" or "≥"
     bound: float
     over: str = ""     # contestant: the one measured, or the dividend
@@ -29,9 +29,10 @@ class Target:
 
     def __post_init__(self):
         what = {"seconds": "seconds of {}", "MB": "memory of {}, MB", "lines": "lines of {}",
-                "slope": "slope"}[self.figure].format(self.over)
+                "slope": "slope", "cpu": ""}[self.figure].format(self.over)
         if self.under: what = f"{self.over} ÷ {self.under}"
-        self.words = f"{what} {self.relation} {self.bound:g}"
+        unit = " of CPU" if self.figure == "cpu" else ""
+        self.words = f"{what}{unit} {self.relation} {self.bound:g}"
 
     def met(self, value):
         "Whether a value reaches the target."
@@ -40,4 +41,5 @@ class Target:
 
 def at_most(over, under, bound): return Target("seconds", "≤", bound, over, under)
 def times_faster(fast, slow, bound): return Target("seconds", "≥", bound, slow, fast)
+def times_lighter(fast, slow, bound): return Target("cpu", "≥", bound, slow, fast)   # one core each
 def megabytes(who, bound): return Target("MB", "≤", bound, who)

@@ -64,7 +64,7 @@ def measure(name, runs, quick):
     contestants = {who: summary(measured) for who, measured in found.items()}
     return {"title": row.title, "note": row.note, "contestants": contestants,
             "same": [[who for who in group if who in found] for group in row.same],
-            "targets": [judged(target, contestants) for target in row.targets]}
+            "targets": judged(name, contestants)}
 
 
 def agree(name, groups, found):
@@ -98,11 +98,11 @@ def value(target, contestants):
     if target.figure == "slope": return slope(contestants)
     over, under = (contestants.get(who, {}) for who in (target.over, target.under))
     if "seconds" not in over or target.under and "seconds" not in under: return None
-    return over["seconds"] / under["seconds"] if target.under else over[target.figure]
+    return over[target.figure] / under[target.figure] if target.under else over[target.figure]
 
 
-def judged(target, contestants):
-    "A target in words, what was measured, and whether that reaches it."
-    number = value(target, contestants)
-    return {"target": target.words, "value": None if number is None else round(number, 3),
-            "met": None if number is None else target.met(number)}
+def judged(name, contestants):
+    "The targets of a row in words, what was measured, and whether that reaches them."
+    found = [(target, value(target, contestants)) for target in ROWS[name].targets]
+    return [{"target": target.words, "value": None if number is None else round(number, 3),
+             "met": None if number is None else target.met(number)} for target, number in found]

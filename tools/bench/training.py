@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from clock import clocked
-from row import FAST, HF, HF_ONE, NUMPY, SPM, Row, Target, at_most, megabytes, times_faster
+from row import FAST, HF, HF_ONE, NUMPY, SPM, Row, Target, at_most, megabytes, times_lighter
 from texts import WORK, read, symbols, words
 
 HEAP, LESSON, BY_ID = "heap of pairs", "lesson, incremental", f"{NUMPY}, ties by id"
@@ -108,7 +108,7 @@ def row(n, bound, targets=(), **more):
 
 ROWS = {
     "train-8000": row(8000, 0.8, (
-        at_most(FAST, HF, 1.8), times_faster(FAST, LESSON, 60), megabytes(FAST, 160),
+        at_most(FAST, HF, 1.8), times_lighter(FAST, LESSON, 60), megabytes(FAST, 160),
         megabytes(NUMPY, 220), Target("lines", "≤", 60, FAST)),
         **{HEAP: (heap, 8000), LESSON: (incremental, 8000)}),
     "train-16000": row(16_000, 0.95),
