@@ -88,12 +88,17 @@ class Browser:
 
     def open(self, url, width=1280, dark=False):
         "Open a page at a width, in the mode that the system prefers."
-        self.cdp("Emulation.setDeviceMetricsOverride",
-                 dict(width=width, height=900, deviceScaleFactor=1, mobile=width < 600))
+        self.resize(width)
         mode = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.cdp("Emulation.setEmulatedMedia", {"features": [mode]})
+        calm = {"name": "prefers-reduced-motion", "value": "reduce"}
+        self.cdp("Emulation.setEmulatedMedia", {"features": [mode, calm]})
         for log in ("browser", "performance"): self.driver.get_log(log)
         self.driver.get(url)
+
+    def resize(self, width):
+        "Give the page a width; a narrow one is a phone."
+        self.cdp("Emulation.setDeviceMetricsOverride",
+                 dict(width=width, height=900, deviceScaleFactor=1, mobile=width < 600))
 
     def asked(self):
         "The addresses that the page has asked for."
@@ -109,7 +114,9 @@ class Browser:
         "The whole page, down to 12,000 pixels."
         height = min(self.js("return document.documentElement.scrollHeight"), 12_000)
         clip = dict(x=0, y=0, width=width, height=height, scale=1)
-        shot = self.cdp("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+        shot = self.cdp("Page.captureScreenshot", {
+            "captureBeyondViewport": True, "clip": clip, "format": "jpeg", "quality": 70,
+            "optimizeForSpeed": True})
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(shot["data"]))
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import playground
 from finish_site import finish
-from project import NBS, ROOT, lessons, notebooks, settings
+from project import NBS, ROOT, lessons, library, notebooks, pages, settings
 
 sys.path.insert(0, str(ROOT))
 PROC, PARTS = ROOT/"_proc", ROOT/"tools"/"site"
@@ -122,21 +122,47 @@ def page_sources(executed):
 
 
 def module_of(path):
-    "The module that a notebook of the library exports to."
-    nb = json.loads(path.read_text(encoding="utf-8"))
-    code = "\n".join("".join(c["source"]) for c in nb["cells"])
-    return f"tfs.{(exports(code) or [path.stem])[0]}"
+    "The module that a notebook of the library exports to, and the notebook's promise."
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    sources = ["".join(cell["source"]) for cell in cells]
+    promise = re.search(r"^> *(.+)", sources[0], re.M)
+    return f"tfs.{(exports(chr(10).join(sources)) or [path.stem])[0]}", promise and promise[1]
+
+
+def library_page():
+    "The overview of the library: groups of modules, each with its promise."
+    parts = ["---", "title: The library", "description: Every module of `tfs`, by what it is for.",
+             "toc: true", "---", "", "The functions of the lessons and what stands behind them. "
+             "`pip install git+" + settings()["git_url"] + "` brings them all; "
+             "the shell command is [`tfs`](api/cli.ipynb)."]
+    for name, modules in library().items():
+        parts += ["", f"## {name}", "", "| Module | For |", "|---|---|"]
+        for path, _ in modules:
+            module, promise = module_of(path)
+            parts.append(f"| [`{module}`]({path.relative_to(NBS).as_posix()}) | {promise or ''} |")
+    return "\n".join(parts) + "\n"
 
 
 def sidebar():
-    "The contents at the side: lessons in their order, then the library's modules."
-    library = [{"text": module_of(p), "href": p.relative_to(NBS).as_posix()}
-               for p in notebooks(NBS/"api")]
-    parts = {"Lessons": [p.relative_to(NBS).as_posix() for p in lessons()],
-             "Library": sorted(library, key=lambda entry: entry["text"]),
-             "More": sorted(p.name for p in NBS.glob("*.qmd"))}
+    "The contents at the side: lessons in their order, pages to look things up, the library."
+    have = {p.relative_to(NBS).as_posix() for p in [*notebooks(), *pages()]}
+    def part(section, *places):
+        found = [place for place in places if place in have]
+        return [{"section": section, "contents": found}] * bool(found)
+
+    groups = []
+    for name, modules in library().items():
+        entries = [{"text": f"{module_of(path)[0].removeprefix('tfs.')}{words and ': '}{words}",
+                    "href": path.relative_to(NBS).as_posix()} for path, words in modules]
+        groups.append({"section": name, "contents": entries})
+    summaries = [{"text": f"Lesson {n} on one page", "href": f"summaries/{path.stem}.qmd"}
+                 for n, path in enumerate(lessons(), 1)]
+    look_up = part("Look it up", "glossary.qmd", "references.qmd", "numbers.ipynb")
+    look_up[0]["contents"][1:1] = summaries
     return [{"text": "Start here", "href": "index.ipynb"},
-            *({"section": name, "contents": pages} for name, pages in parts.items() if pages)]
+            *part("Lessons", *(path.relative_to(NBS).as_posix() for path in lessons())),
+            *part("Try it", "playground.qmd"), *look_up,
+            {"text": "The library", "href": "library.qmd"}, *groups]
 
 
 def configure(cfg):
@@ -161,7 +187,11 @@ def prepare(executed):
     PROC.mkdir()
     os.chdir(ROOT)
     for place, path in page_sources(executed): process(path, PROC/place)
-    for path in NBS.glob("*.qmd"): shutil.copy(path, PROC)
+    for path in pages():
+        place = PROC/path.relative_to(NBS)
+        place.parent.mkdir(exist_ok=True)
+        shutil.copy(path, place)
+    (PROC/"library.qmd").write_text(library_page(), encoding="utf-8")
 
 
 def render(engine):

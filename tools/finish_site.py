@@ -10,7 +10,7 @@ import shutil
 import sys
 from textwrap import fill
 
-from project import blob, colab, kaggle, site
+from project import FACTS, blob, colab, kaggle, site
 
 LOADS = re.compile(r"<script\b[^>]*\bsrc=[\"'](?:https?:)?//[^>]*>\s*</script>"
                    r"|<link\b(?=[^>]*\bhref=[\"'](?:https?:)?//)[^>]*>"
@@ -76,18 +76,41 @@ def head(text, page, cfg):
 
 
 def lesson_bar(page, cfg):
-    "The links of a lesson: run it, take it, read its source."
+    "What a lesson takes and needs, and its links: run it, take it, read its source."
     place = f"nbs/{page[:-5]}.ipynb"
     name = posixpath.basename(place)
     links = [("Open in Colab", colab(cfg, place), ""), ("Open in Kaggle", kaggle(cfg, place), ""),
              ("Download notebook", name, f' download="tfs-{name}"'),
              ("Source", blob(cfg, place), ""),
+             ("Summary to print", relative(f"summaries/{name[:-6]}.html", page), ""),
              ("All lessons", relative("index.html", page) + "#lessons", "")]
     items = "".join(f'<li><a href="{html.escape(h)}"{extra}>{t}</a></li>' for t, h, extra in links)
-    return f'<nav class="tfs-lesson-bar" aria-label="This lesson"><ul>{items}</ul></nav>'
+    time, needs = FACTS[name[:-6]]
+    facts = "".join(f"<div><dt>{k}</dt><dd>{v}</dd></div>"
+                    for k, v in (("Time", time), ("You need", needs)))
+    return (f'<nav class="tfs-lesson-bar" aria-label="This lesson"><dl>{facts}</dl>'
+            f"<ul>{items}</ul></nav>")
 
 
-def finish_page(text, page, cfg):
+def glossary(text):
+    "The terms of the glossary: each of its names, and the place of its entry."
+    found = re.findall(r'<dt><span id="([^"]+)">(.*?)</span></dt>', text)
+    return {html.unescape(name).lower(): place for place, names in found
+            for name in names.split(", ")}
+
+
+def link_terms(text, page, terms):
+    "Words that a lesson defines in bold lead to their entry in the glossary."
+    def link(match):
+        word = html.unescape(match[1]).lower()
+        place = terms.get(word) or terms.get(word.removesuffix("s"))
+        if not place: return match[0]
+        href = f"{relative('glossary.html', page)}#{place}"
+        return f'<strong><a class="tfs-term" href="{href}">{match[1]}</a></strong>'
+    return re.sub(r"<strong>([^<]+)</strong>(?!</a>)", link, text)
+
+
+def finish_page(text, page, cfg, terms=()):
     "One page."
     text = LOADS.sub("", text)
     text = FORMULA.sub(mathml, text)
@@ -100,6 +123,7 @@ def finish_page(text, page, cfg):
     if page.startswith("lessons/"):
         text = re.sub(r'(<header id="title-block-header".*?</header>)',
                       lambda m: m[1] + lesson_bar(page, cfg), text, count=1, flags=re.S)
+        text = link_terms(text, page, dict(terms))
     return head(text, page, cfg)
 
 
@@ -152,11 +176,12 @@ def slim(folder):
 
 def finish(folder, cfg, sources):
     "Finish all pages below a folder and give their number; `sources`: place -> notebook."
-    facts = {}
+    facts, entries = {}, folder/"glossary.html"
+    terms = glossary(entries.read_text(encoding="utf-8")) if entries.exists() else {}
     for path in sorted(folder.rglob("*.html")):
         page = path.relative_to(folder).as_posix()
         if page.startswith("site_libs/"): continue
-        try: text = finish_page(path.read_text(encoding="utf-8"), page, cfg)
+        try: text = finish_page(path.read_text(encoding="utf-8"), page, cfg, terms)
         except Exception as e: sys.exit(f"finish_site: {page}: {type(e).__name__}: {e}")
         path.write_text(text, encoding="utf-8", newline="\n")
         facts[page] = described(text)

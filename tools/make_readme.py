@@ -34,7 +34,8 @@ def cell_text(cell):
 
 def links(text, cfg):
     "The links of the home page, for a reader of the repository."
-    text = re.sub(r"\]\((?!https?:|#)([^)#]+)\.ipynb", lambda m: f"]({site(cfg, m[1])}.html", text)
+    page = r"\]\((?!https?:|#)([^)#]+)\.(?:ipynb|qmd)"
+    text = re.sub(page, lambda m: f"]({site(cfg, m[1])}.html", text)
     return text.replace(f"]({blob(cfg, '')}", "](")
 
 

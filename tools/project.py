@@ -5,6 +5,32 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 NBS = ROOT/"nbs"
 LESSONS = ("bpe", "fertility", "subwords")
+FACTS = {   # lesson: how long it takes, what it needs
+    "bpe": ("about an hour; a run takes up to ten minutes", "Python and a little pandas"),
+    "fertility": ("40 minutes; a run takes a minute", "Python, and BPE from lesson 1"),
+    "subwords": ("about an hour; a run takes a minute", "Python, and BPE from lesson 1")}
+# The library in the order of its contents: group, notebook of nbs/api, a few words on it.
+LIBRARY = {
+    "Load and measure": {
+        "pretrained": "tokenizers of real models", "adapters": "any tokenizer, one interface",
+        "measure": "what a text costs", "parallel": "one text, many languages",
+        "graphemes": "characters as readers count", "reading": "files of any size"},
+    "Prepare": {"data": "sentence pairs", "splits": "clean and split without leaks"},
+    "Train and encode": {
+        "training": "from files of any size", "bpe-class": "byte-pair encoding",
+        "flat": "BPE in NumPy", "wordpiece": "WordPiece", "lattice": "Unigram",
+        "pipeline": "what stands around a model", "batch": "rows, masks, labels",
+        "ngram": "the smallest language models", "saved": "a model in one file",
+        "hub": "publish what you made"},
+    "In the shell": {
+        "cli": "measure and tax", "cli-text": "encode, decode, chips", "cli-train": "train",
+        "cli-split": "split", "main": "python -m tfs"},
+    "Show": {
+        "viz": "chips, tables, charts", "draw": "drawings of lesson 3",
+        "explore": "a table to sort and filter", "player": "figures to step through",
+        "svg": "shapes and colours"},
+    "Run anywhere": {
+        "env": "notebook, Kaggle or Colab", "provide": "files, online or offline"}}
 
 
 def settings():
@@ -23,6 +49,20 @@ def lessons():
 def notebooks(folder=NBS):
     "All notebooks below a folder, in a fixed order; checkpoints are left out."
     return sorted(p for p in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
+
+
+def pages():
+    "The pages of the site that are plain Markdown."
+    return sorted(NBS.rglob("*.qmd"))
+
+
+def library():
+    "Groups of notebooks with a few words each; what no group names comes last."
+    left = {p.stem: p for p in notebooks(NBS/"api")}
+    groups = {name: [(left.pop(stem), words) for stem, words in group.items() if stem in left]
+              for name, group in LIBRARY.items()}
+    if left: groups["More"] = [(path, "") for path in left.values()]
+    return groups
 
 
 def blob(cfg, place):
