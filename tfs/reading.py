@@ -19,7 +19,7 @@ def _open(path):
     "An open binary file, and the file whose position shows progress."
     import gzip
     if str(path) == "-": return sys.stdin.buffer, None
-    if not str(path): raise MeasureError("a file without a name: name one, or - to read from a pipe")
+    if not str(path): raise MeasureError("a file without a name: name one, or - for a pipe")
     if Path(path).is_dir(): raise MeasureError(f"{path} is a folder: name the files in it")
     try: raw = open(path, "rb")
     except OSError as e: raise MeasureError(f"{path}: {e.strerror or e}") from None
@@ -58,7 +58,8 @@ def read_chunks(
         for text in _decoded(path, file, size):
             if progress and raw and raw.seekable(): progress(raw.tell())
             yield text
-    except (OSError, EOFError, zlib.error) as e: raise MeasureError(f"{path}: can't be read ({e})") from None
+    except (OSError, EOFError, zlib.error) as e:
+        raise MeasureError(f"{path}: can't be read ({e})") from None
     finally:
         if raw: file.close(); raw.close()
 
