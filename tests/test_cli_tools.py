@@ -361,6 +361,12 @@ def test_mistakes(tmp_path, env, part):
             assert tree(folder) == before and not list(folder.glob(".*")), command
 
 
+@posix
+def test_a_device_is_not_replaced(tfs):
+    code, _, err = tfs("encode", "-", "-t", "bytes", "-o", os.devnull)
+    assert code == 2 and "is a device or a pipe" in err and not Path(os.devnull).is_file()
+
+
 def test_debug_shows_the_traceback(tfs):
     code, _, err = tfs("train", "no.txt", "-o", "t.json", "--debug")
     assert code == 1 and "Traceback" in err and "no.txt" in err

@@ -690,8 +690,8 @@ def load(cls:BPE,
 def pre_tokenizer_pattern(
     word:str=r"[\p{L}\p{N}_]",  # what `\w` means in Python, written out
 ) -> str:
-    "The lesson's pattern as `tokenizers` reads it."
-    return f" ?{word}+| ?[^{word.strip('[]')}\\s]+"
+    "The lesson's pattern as `tokenizers` reads it; Python has four spaces more, U+001C to U+001F."
+    return f" ?{word}+| ?[^{word.strip('[]')}\\s\\x1c-\\x1f]+"
 
 # %% ../nbs/api/bpe-class.ipynb #to-hf2
 @patch

@@ -155,6 +155,8 @@ def check_output(
     path = Path(output)
     if path.is_dir() or output.endswith(("/", os.sep)):
         raise ValueError(f"{output} is a folder: name a file in it")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{output} is a device or a pipe: name a file")
     if suffixes and path.suffix not in suffixes:
         raise ValueError(f"{output}: the name must end with {' or '.join(suffixes)}")
     if any(Path(i).exists() and path.exists() and path.samefile(i) for i in inputs):

@@ -81,7 +81,7 @@ def atomic(
     path: str | os.PathLike, # the file to write; its folder is created
 ):
     "Give a temporary path beside `path`; it becomes `path` when the block ends without an error."
-    path = Path(path)
+    path = Path(os.path.realpath(path)) # a link keeps pointing to what it points to
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
@@ -132,7 +132,7 @@ def atomic_folder(
     names: tuple[str, ...] = (), # of its files
 ):
     "Give a temporary folder beside `path`; it becomes `path` when the block ends without an error."
-    path, draft = Path(path).absolute(), f"{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp"
+    path, draft = Path(os.path.realpath(path)), f"{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp"
     path.parent.mkdir(parents=True, exist_ok=True)
     _clear_behind(path)
     check_folder(path, names)

@@ -19,7 +19,7 @@ from fastcore.basics import patch
 PRE_TOKENIZERS = ("lesson", "gpt2", "indic")
 _WHOLE = r" ?[\p{L}\p{N}_]+| ?[^\p{L}\p{N}_\s]+|\s+(?= \S)|\s+"   # lesson 1's, and all spaces
 
-_BARE = {"lesson": r"[\p{L}\p{N}_]+|[^\p{L}\p{N}_\s]",
+_BARE = {"lesson": r"[\p{L}\p{N}_]+|[^\p{L}\p{N}_\s\x1c-\x1f]", # four spaces more in Python
          "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d|\p{L}+|\p{N}+|[^\s\p{L}\p{N}]+",
          "indic": r"[\p{L}\p{M}\u200c\u200d]+|\p{N}+|[^\s\p{L}\p{M}\p{N}\u200c\u200d]"}
 
