@@ -177,8 +177,8 @@ def _merge_by_score(texts, freqs, ids, least):
     for i, text in enumerate(texts):
         for letter in text: count[ord(letter)] += freqs[i]
         for a, b in zip(text, text[1:]): at[a + b].append(i)
-    table, weigh = PairTable([count[i] for i in range(len(ids))]), lambda at: sum(freqs[i]
-                                                                                  for i in at)
+    weigh = lambda at: sum(freqs[i] for i in at)
+    table = PairTable([count[i] for i in range(len(ids))])
     for pair, words in at.items(): table.add(pair, weigh(words))
     while pair := table.best(least):
         a, b = names[pair[0]], names[pair[1]]
