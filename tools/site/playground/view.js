@@ -13,7 +13,7 @@ const chosen = () => panels.filter(p => p.box.checked);
 const working = () => chosen().filter(p => p.cutter);
 const stepper = new Stepper(() => remember());
 const LONG = 20_000;
-let pinned = null, timer = 0, waiting = 0, isReady = false;
+let pinned = null, timer = 0, waiting = 0, isReady = false, isClosing = false;
 
 // Figures, as in lesson 2: words are runs between whitespace, characters are code points.
 const words = value => value.split(/[\p{White_Space}\x1c-\x1f]+/u).filter(Boolean).length;
@@ -101,6 +101,7 @@ const choose = panel => {
 
 // What one chip is.
 const explain = chip => {
+  if (isClosing) return;
   const panel = panels.find(p => p.chips.contains(chip));
   const {token, rows} = panel.describe(chip);
   pinned?.setAttribute("aria-selected", "false");
@@ -110,6 +111,13 @@ const explain = chip => {
   get("open").hidden = token.word === null;
   get("open").onclick = () => open(panel, token);
   detail.hidden = false;
+};
+
+const hide = () => {
+  const isInside = detail.contains(document.activeElement);
+  detail.hidden = isClosing = true;
+  if (isInside) pinned.focus();
+  isClosing = false;
 };
 
 const open = (panel, token) => {
@@ -142,8 +150,8 @@ const listen = () => {
   place.addEventListener("pointerover", event => { if (chipOf(event) && event.pointerType === "mouse") explain(chipOf(event)); });
   place.addEventListener("click", event => chipOf(event)?.focus());
   place.addEventListener("keydown", pressed);
-  document.addEventListener("keydown", event => { if (event.key === "Escape") detail.hidden = true; });
-  get("close").onclick = () => { detail.hidden = true; };
+  document.addEventListener("keydown", event => { if (event.key === "Escape" && !detail.hidden) hide(); });
+  get("close").onclick = hide;
   text.addEventListener("input", () => { text.lang = ""; example.value = ""; soon(); });
   english.addEventListener("input", soon);
   example.onchange = () => { if (example.value) take(facts.examples[example.value]); };
