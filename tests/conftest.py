@@ -47,6 +47,7 @@ def npm():
 def folder(tmp_path_factory):
     "The folder of the built site."
     if os.environ.get("TFS_SITE"): return ROOT/os.environ["TFS_SITE"]
+    pytest.importorskip("nbdev")
     out = tmp_path_factory.mktemp("site")/"_site"
     build = [sys.executable, str(ROOT/"tools"/"build_site.py"), "--out", str(out)]
     subprocess.run(build, check=True)

@@ -76,6 +76,11 @@ def test_files_are_the_ones_that_were_built(part):
     assert hashlib.sha256(text).hexdigest() == MANIFEST["sha256"][f"{part}.tsv"]
 
 
+def nine_digits(text):
+    "Bytes whose numbers are rounded: from Python 3.12 on, a sum may end on another digit."
+    return re.sub(rb"\d\.\d{10,}", lambda m: b"%.9f" % float(m[0]), text)
+
+
 @pytest.mark.skipif(importlib.util.find_spec("pymorphy3") is None, reason="needs pymorphy3")
 def test_the_sources_give_the_same_bytes(monkeypatch):
     folder = Path(__file__).parents[1]/"tools"/"corpus"
@@ -85,6 +90,7 @@ def test_the_sources_give_the_same_bytes(monkeypatch):
     for name, content in build.build().items():
         there = (SAMPLE/name).read_bytes()
         if name.endswith(".xz"): content, there = map(lzma.decompress, (content, there))
+        if name == "manifest.json": content, there = map(nine_digits, (content, there))
         assert content == there, name
 
 

@@ -39,7 +39,7 @@ def copy(folder):
     shutil.rmtree(folder, ignore_errors=True)
     leave = {".git", ".venv", "tfs", "work", "_proc", "_site", "build", "dist"}
     shutil.copytree(ROOT, folder, ignore=lambda at, names: leave if Path(at) == ROOT else ())
-    for name in SKIPPED: (folder/"tests"/name).unlink()
+    for name in SKIPPED: (folder/"tests"/name).unlink()  # they need nbdev
 
 
 def run_notebooks(folder):
