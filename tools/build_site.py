@@ -16,7 +16,7 @@ from pathlib import Path
 
 import playground
 from finish_site import finish
-from project import NBS, ROOT, lessons, library, notebooks, pages, settings
+from project import NBS, ROOT, howto_pages, lessons, library, notebooks, pages, settings
 
 sys.path.insert(0, str(ROOT))
 PROC, PARTS = ROOT/"_proc", ROOT/"tools"/"site"
@@ -161,7 +161,8 @@ def sidebar():
     look_up[0]["contents"][1:1] = summaries
     return [{"text": "Start here", "href": "index.ipynb"},
             *part("Lessons", *(path.relative_to(NBS).as_posix() for path in lessons())),
-            *part("Try it", "playground.qmd"), *look_up,
+            *part("Try it", "playground.qmd"),
+            *part("How to", *(path.relative_to(NBS).as_posix() for path in howto_pages())), *look_up,
             {"text": "The library", "href": "library.qmd"}, *groups]
 
 

@@ -18,20 +18,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-from project import NBS, ROOT
+from project import ROOT, howto_pages
 
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```\n(?:\n?```text\n(.*?)^```\n)?", re.M | re.S)
 HUB = "https://huggingface.co"
-
-
-def pages(): return sorted((NBS/"howto").glob("*.qmd"))
 
 
 def terminal(command, folder, env):
     "What a command prints on a terminal that shows no colours, and its exit code."
     if not hasattr(os, "openpty"):
         done = subprocess.run(command, cwd=folder, env=env, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                              capture_output=True)
         return (done.stdout + done.stderr * bool(done.returncode)).decode(), done.returncode
     ours, theirs = os.openpty()
     with subprocess.Popen(command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=theirs,
@@ -94,7 +91,7 @@ def differences(old, new, name):
 def main():
     "The command line."
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", type=Path, default=pages())
+    parser.add_argument("names", nargs="*", type=Path, default=howto_pages())
     parser.add_argument("--check", action="store_true", help="compare and change nothing")
     args, wrong = parser.parse_args(), []
     for path in args.names:

@@ -5,6 +5,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 NBS = ROOT/"nbs"
 LESSONS = ("bpe", "fertility", "subwords")
+HOWTO = ("measure", "train", "split", "offline", "publish")
 FACTS = {   # lesson: how long it takes, what it needs
     "bpe": ("about an hour; a run takes up to ten minutes", "Python and a little pandas"),
     "fertility": ("40 minutes; a run takes a minute", "Python, and BPE from lesson 1"),
@@ -54,6 +55,11 @@ def notebooks(folder=NBS):
 def pages():
     "The pages of the site that are plain Markdown."
     return sorted(NBS.rglob("*.qmd"))
+
+
+def howto_pages():
+    "The how-to pages, in the order in which a reader needs them."
+    return [NBS/"howto"/f"{name}.qmd" for name in HOWTO]
 
 
 def library():
