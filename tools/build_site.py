@@ -157,12 +157,12 @@ def sidebar():
         groups.append({"section": name, "contents": entries})
     summaries = [{"text": f"Lesson {n} on one page", "href": f"summaries/{path.stem}.qmd"}
                  for n, path in enumerate(lessons(), 1)]
+    howto = (path.relative_to(NBS).as_posix() for path in howto_pages())
     look_up = part("Look it up", "glossary.qmd", "references.qmd", "numbers.ipynb")
     look_up[0]["contents"][1:1] = summaries
     return [{"text": "Start here", "href": "index.ipynb"},
             *part("Lessons", *(path.relative_to(NBS).as_posix() for path in lessons())),
-            *part("Try it", "playground.qmd"),
-            *part("How to", *(path.relative_to(NBS).as_posix() for path in howto_pages())), *look_up,
+            *part("Try it", "playground.qmd"), *part("How to", *howto), *look_up,
             {"text": "The library", "href": "library.qmd"}, *groups]
 
 
