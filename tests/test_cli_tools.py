@@ -279,7 +279,7 @@ MISTAKES = [
     ("train empty.txt -o t.json", 2, "the text has no words"),
     ("train torn.txt.gz -o t.json", 2, "torn.txt.gz: can't be read"),
     ("train ok.txt", 2, "--output"),
-    ("train -o t.json", 2, "FILE"),
+    ("train -o t.json", 2, "give either text or --counts"),
     ("train ok.txt -o old", 2, "old is a folder"),
     ("train ok.txt -o t.txt", 2, "must end with .json"),
     ("train a.json -o ./a.json", 2, "is read by this command"),
