@@ -25,7 +25,7 @@ LIBRARY = {
         "hub": "publish what you made"},
     "In the shell": {
         "cli": "measure and tax", "cli-text": "encode, decode, chips", "cli-train": "train",
-        "cli-split": "split", "main": "python -m tfs"},
+        "cli-split": "split", "cli-course": "lesson, doctor", "main": "python -m tfs"},
     "Show": {
         "viz": "chips, tables, charts", "draw": "drawings of lesson 3",
         "explore": "a table to sort and filter", "player": "figures to step through",
