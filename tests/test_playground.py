@@ -302,6 +302,10 @@ def test_everything_is_reached_by_keyboard(play):
     said = texts(browser, "#tfs-pg-said")
     press(Keys.ARROW_RIGHT)
     assert "Step 1 of" in texts(browser, "#tfs-pg-said")[0] != said[0]
+    typed(browser, "<unk> well")
+    browser.js("document.querySelector('.is-course [role=option]').focus()")
+    press(Keys.ENTER)
+    assert at() == "<unk>" and not browser.complaints()
     closed = "document.getElementById('tfs-pg-detail').hidden"
     press(Keys.ESCAPE)
     assert browser.js(f"return {closed}")
@@ -309,7 +313,7 @@ def test_everything_is_reached_by_keyboard(play):
     assert not browser.js(f"return {closed}")
     browser.js("document.getElementById('tfs-pg-close').focus()")
     press(Keys.ENTER)
-    assert browser.js(f"return {closed}") and at() == first
+    assert browser.js(f"return {closed}") and at() == "<unk>"
 
 
 def spellings(word, ranks):

@@ -98,7 +98,8 @@ export class Panel {
       + (unknown ? `, ${number(unknown)} unknown` : "");
     this.more.hidden = !hidden;
     this.more.textContent = hidden ? `and ${number(hidden)} more that are counted and not drawn` : "";
-    this.seen.textContent = seen === text.trim() ? "" : `Normalised first: ${seen}`;
+    const start = seen.length > MOST ? `${seen.slice(0, MOST)} …` : seen;
+    this.seen.textContent = seen === text.trim() ? "" : `Normalised first: ${start}`;
     this.chips.hidden = !this.tokens.length;
     this.chips.lang = lang;
     this.chips.classList.toggle("is-long", this.drawn.length > 3 * BLOCK);

@@ -96,7 +96,8 @@ const ask = (panel, why, label) => {
 const choose = panel => {
   const {host, size} = panel.place;
   arrange();
-  if (panel.box.checked && !panel.cutter) ask(panel, "It was chosen in this link and is not loaded yet.", `Load about ${megabytes(size)} from ${host}`);
+  if (!panel.box.checked || panel.cutter) return;
+  ask(panel, "It was chosen in this link and is not loaded yet.", `Load about ${megabytes(size)} from ${host}`);
 };
 
 // What one chip is.
@@ -107,7 +108,8 @@ const explain = chip => {
   pinned?.setAttribute("aria-selected", "false");
   chip.setAttribute("aria-selected", "true");
   pinned = chip;
-  get("facts-of").replaceChildren(...rows.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+  const told = rows.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value)));
+  get("facts-of").replaceChildren(...told);
   get("open").hidden = token.word === null;
   get("open").onclick = () => open(panel, token);
   detail.hidden = false;
@@ -121,7 +123,8 @@ const hide = () => {
 };
 
 const open = (panel, token) => {
-  const {cutter} = panel, bytes = cutter.bytes(token.word, false);
+  if (token.word === null) return;
+  const bytes = panel.cutter.bytes(token.word, false);
   stepper.open(panel.key, new TextDecoder().decode(bytes).replace(/^ /, "␣"));
   get("merging").scrollIntoView({block: "start", behavior: "instant"});
   stepper.step.focus({preventScroll: true});
@@ -130,12 +133,13 @@ const open = (panel, token) => {
 const moves = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity};
 const pressed = event => {
   const chip = event.target.closest("[role=option]");
-  if (!chip) return;
+  if (!chip || event.altKey || event.ctrlKey || event.metaKey) return;
   if (event.key === "Enter") { event.preventDefault(); get("open").click(); }
   if (!(event.key in moves)) return;
   event.preventDefault();
   const isFlipped = /^Arrow(Left|Right)$/.test(event.key) && getComputedStyle(chip.parentNode).direction === "rtl";
-  const all = chip.closest("[role=listbox]").getElementsByClassName("tfs-chip"), at = Array.prototype.indexOf.call(all, chip) + moves[event.key] * (isFlipped ? -1 : 1);
+  const all = chip.closest("[role=listbox]").getElementsByClassName("tfs-chip");
+  const at = Array.prototype.indexOf.call(all, chip) + moves[event.key] * (isFlipped ? -1 : 1);
   all[Math.min(Math.max(at, 0), all.length - 1)].focus();
 };
 
@@ -176,22 +180,29 @@ const take = given => {
 const restore = async () => {
   let found = null;
   try { found = await unpack(location.hash.slice(1)); }
-  catch { get("shared").textContent = "The link is damaged: this is the example instead."; }
+  catch { get("shared").textContent = "This link is damaged and changes nothing here."; }
   if (found && !("text" in found)) found = null;
   if (!found && isReady) return;
-  const {text: value = facts.start.text, english: other = "", with: keys = "course", word = facts.start.word, by = "course", step = "0"} = found ?? {};
+  const usual = {...facts.start, english: "", with: "course", by: "course", step: "0"};
+  const {text, english, with: keys, word, by, step} = {...usual, ...found};
   const asked = keys.split(","), isKnown = !keys || panels.some(p => asked.includes(p.key));
   for (const panel of panels) panel.box.checked = isKnown ? asked.includes(panel.key) : !panel.place.size;
   for (const panel of panels) if (!panel.cutter && panel.place.size) choose(panel);
   arrange();
-  take({text: value, english: other});
+  take({text, english});
   stepper.open(by, word, Number(step) || 0);
+};
+
+const ticked = panel => {
+  arrange();
+  if (panel.box.checked) load(panel);
+  update();
 };
 
 const build = () => {
   for (const panel of panels) {
     const {key, name, size, host} = panel.place, id = `tfs-pg-with-${key}`;
-    panel.box = element("input", {type: "checkbox", id, checked: !size, onchange: () => { arrange(); if (panel.box.checked) { load(panel); update(); } else remember(); }});
+    panel.box = element("input", {type: "checkbox", id, checked: !size, onchange: () => ticked(panel)});
     const note = element("small", {}, size ? `${megabytes(size)} from ${host}` : "comes with the page");
     get("with").append(element("label", {htmlFor: id}, panel.box, " ", name, note));
     panel.row = element("tr", {}, element("th", {scope: "row"}, name), ...Array.from({length: 4}, () => element("td", {}, "–")));
