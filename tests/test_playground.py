@@ -309,7 +309,8 @@ def test_everything_is_reached_by_keyboard(play):
     closed = "document.getElementById('tfs-pg-detail').hidden"
     press(Keys.ESCAPE)
     assert browser.js(f"return {closed}")
-    browser.js("document.querySelector('.is-course [role=option]').focus()")
+    browser.js("document.activeElement.blur();"
+               "document.querySelector('.is-course [role=option]').focus()")
     assert not browser.js(f"return {closed}")
     browser.js("document.getElementById('tfs-pg-close').focus()")
     press(Keys.ENTER)
