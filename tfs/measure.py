@@ -156,10 +156,12 @@ def token_tax(
     return premium(token_lengths(tokenizer, check_parallel(parallel, reference), joined), reference)
 
 # %% ../nbs/api/measure.ipynb #imports
+import re
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 
 import regex
 from fastcore.basics import patch
@@ -174,10 +176,19 @@ _CLUSTER = (r"\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=Prepend}\p{GCB=L}\p{GCB=V}
             r"\p{RI}\u200d")
 _SCRIPTS = (r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
             r"\p{Javanese}\p{Balinese}")
-_SPECIAL = regex.compile(rf"^[^\n{_CLUSTER}{_SCRIPTS}]*+[{_CLUSTER}{_SCRIPTS}][^\n]*+", regex.M)
 _UNSPACED, _CLUSTERED = regex.compile(f"[{_SCRIPTS}]+"), regex.compile(f"[{_CLUSTER}]")
 _ACROSS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}\u200d]|.*\p{GCB=Prepend}$",
                         regex.DOTALL)
+
+# %% ../nbs/api/measure.ipynb #special-words
+@lru_cache
+def _special_words():
+    "A pattern that finds, among words on lines of their own, those that must be looked at."
+    text = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x10000)]))
+    runs = (run.span() for run in regex.finditer(f"[{_CLUSTER}{_SCRIPTS}]+", text))
+    chars = "".join(f"\\u{ord(text[a]):04x}-\\u{ord(text[b - 1]):04x}" for a, b in runs)
+    chars += "\U00010000-\U0010ffff"
+    return re.compile(f"^[^\n{chars}]*[{chars}].*", re.M)
 
 # %% ../nbs/api/measure.ipynb #look
 def _look(word):
@@ -223,7 +234,7 @@ def _look_at(self: _TextCounts, words):
     if len(self.known) > _CACHE: self.known.clear(); self.special.clear()
     new = words - self.known
     self.known |= new
-    self.special.update((word, _look(word)) for word in _SPECIAL.findall("\n".join(new)))
+    self.special.update((word, _look(word)) for word in _special_words().findall("\n".join(new)))
 
 @patch
 def _special(self: _TextCounts, counts, blocks):
