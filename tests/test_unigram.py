@@ -181,6 +181,12 @@ def test_level_with_sentencepiece(trained, tmp_path):
     assert shipped[0] == pytest.approx(refined[1], rel=.02)
 
 
+def test_level_with_sentencepiece_by_its_own_rule(trained):
+    counts, held, _, theirs = trained
+    mine, other = (held_out(m, held) for m in (train_unigram(counts, SIZE, ends=False), theirs))
+    assert mine == pytest.approx(other, rel=.02)
+
+
 def test_ahead_of_sentencepiece_with_its_own_candidates(trained):
     counts, held, ours, theirs = trained
     (tokens, loglik), (other, likelihood) = held_out(ours, held), held_out(theirs, held)
@@ -237,6 +243,17 @@ def test_sizes(counts, size):
     else:
         model = train_unigram(counts, size)
         assert len(model.vocab) <= size and set("".join(counts)) <= set(model.logp)
+
+
+@given(COUNTS)
+@settings(max_examples=100, deadline=None)
+def test_candidates_without_ends_are_followed_by_two_signs(counts):
+    places = [(w, w[i:j], w[j:j + 1]) for w in counts for i in range(len(w))
+              for j in range(i + 1, len(w) + 1)]
+    times, signs = Counter(), Counter(piece for piece, _ in {place[1:] for place in places})
+    for word, piece, _ in places: times[piece] += counts[word]
+    found = train_unigram(counts, 10_000, ends=False).logp
+    assert set(found) == {p for p in times if len(p) == 1 or times[p] >= 2 and signs[p] > 1}
 
 
 @given(COUNTS)

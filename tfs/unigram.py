@@ -78,21 +78,21 @@ class Seeds:
     where: np.ndarray # a place of each in the text
     table: np.ndarray # [length - 1, place]: the candidate found there, or -1
 
-def _kept(levels, seed_size):
+def _kept(levels, seed_size, ends):
     "Which substrings become candidates, a mask over all levels."
     size = np.repeat(np.arange(len(levels)) + 1, [len(level.count) for level in levels])
     count = np.concatenate([level.count for level in levels])
     follow = np.concatenate([level.follow for level in levels])
-    keep = (count >= 2) & (follow < count) | (size == 1)
+    keep = (count >= 2) & (follow < count) & (ends | (follow > 0)) | (size == 1)
     weight = np.where(size == 1, inf, np.where(keep, count * size, -1))
     if keep.sum() > seed_size: keep &= weight >= np.sort(weight)[-max(seed_size, 1)]
     return keep, size, count
 
 # %% ../nbs/api/lattice.ipynb #seeds-2
-def _seeds(text, max_length, seed_size):
+def _seeds(text, max_length, seed_size, ends=True):
     "The candidates of a text, and where each is found."
     levels = _levels(text, max_length)
-    keep, size, count = _kept(levels, seed_size)
+    keep, size, count = _kept(levels, seed_size, ends)
     number = np.where(keep, keep.cumsum() - 1, -1)
     table, base = np.full((len(levels), len(text.letter)), -1, np.int32), 0
     for row, level in zip(table, levels):
@@ -235,15 +235,16 @@ def train_unigram(
     max_length: int = 16, # of a piece, in characters
     seed_size: int | None = None, # candidates to begin with; ten times the vocabulary if None
     history: list | None = None, # gets (pieces, log likelihoods before each EM step), a round
+    ends: bool = True, # whether a substring that only ever ends words is a candidate
 ) -> "Unigram": # ValueError when the size is too small
     "Learn a unigram model (Kudo 2018) by EM and pruning."
     words = {word: n for word, n in word_counts.items() if word and n > 0}
     if not words: raise ValueError("word_counts is empty: there is nothing to learn from")
     size = vocab_size - len(special_tokens)
     text = Text(list(words), np.array(list(words.values()), np.int64))
-    seeds = _seeds(text, max_length, max(seed_size or 10 * size, len(text.alphabet)))
+    seeds = _seeds(text, max_length, max(seed_size or 10 * size, len(text.alphabet)), ends)
     if size < len(text.alphabet):
-        low, high = len(text.alphabet), len(_seeds(text, max_length, 10**12).names)
+        low, high = len(text.alphabet), len(_seeds(text, max_length, 10**12, ends).names)
         raise ValueError(f"vocab_size is {vocab_size}: the alphabet and special tokens alone need "
                          f"{low + len(special_tokens)}; at most "
                          f"{high + len(special_tokens)} can be had")
