@@ -449,6 +449,34 @@ def test_the_big_ones_are_loaded_when_they_are_asked_for(play, folder):
     finally: browser.cdp("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script})
 
 
+MIRROR = """const real = window.fetch, file = "mirror/models/openai-community/gpt2/tokenizer.json";
+    const own = url => String(url).startsWith("https://") ? file : url;
+    window.fetch = (url, ...rest) => real(own(url), ...rest);"""
+EACH = """const chips = document.querySelectorAll(".tfs-pg-panel:not(.is-course) [role=option]");
+    return [...chips].map(chip => {
+        chip.focus();
+        return document.getElementById("tfs-pg-facts-of").innerText.replace(/\\s+/g, " ");
+    })"""
+
+
+@pytest.mark.mirror
+@pytest.mark.skipif(not os.environ.get("TFS_MIRROR"), reason="TFS_MIRROR names no mirror")
+def test_bytes_of_a_character_are_told(play):
+    from tfs.pretrained import load_tokenizer
+    browser = play()
+    script = browser.cdp("Page.addScriptToEvaluateOnNewDocument", {"source": MIRROR})["identifier"]
+    try: browser = play("#text=" + quote("old కూప 👩") + "&with=gpt2")
+    finally: browser.cdp("Page.removeScriptToEvaluateOnNewDocument", {"identifier": script})
+    browser.js("document.querySelector('.tfs-pg-message:not(:empty) button').click()")
+    assert browser.until("document.querySelectorAll('#tfs-pg-panels [role=option]').length", 20)
+    told, cut = browser.js(EACH), load_tokenizer("gpt2").encode("old కూప 👩")
+    assert [int(re.search(r"Id (\d+)", one)[1]) for one in told] == cut.ids
+    assert "Part of క U+0C15" in " ".join(told) and "Part of 👩 U+1F469" in " ".join(told)
+    click(browser, "open")
+    click(browser, "last")
+    assert "No other pair" in texts(browser, "#tfs-pg-said")[0]
+
+
 def test_without_scripts_it_says_what_is_missing(site, browser):
     browser.cdp("Emulation.setScriptExecutionDisabled", {"value": True})
     try:

@@ -164,6 +164,7 @@ def install(site):
     for name, content in parts.items(): (folder/name).write_bytes(content)
     if parts: app = fill(folder, file)
     text = target.read_text(encoding="utf-8")
+    if PLACE not in text: sys.exit(f"playground: {target.name} has no place for it")
     target.write_text(text.replace(PLACE, page(app, file, notice)), encoding="utf-8", newline="\n")
 
 

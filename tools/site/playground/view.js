@@ -62,7 +62,7 @@ const arrange = () => {
 
 // Loading: the course's tokenizer with the page, the others when they are asked for.
 const fetched = async (panel, {url, size}) => {
-  const answer = await fetch(url);
+  const answer = await fetch(url, {referrerPolicy: "no-referrer", credentials: "omit"});
   if (!answer.ok) throw new Error(`answer ${answer.status}`);
   const reader = answer.body.getReader(), parts = [];
   for (let got = 0;;) {
@@ -203,7 +203,7 @@ const build = () => {
   for (const panel of panels) {
     const {key, name, size, host} = panel.place, id = `tfs-pg-with-${key}`;
     panel.box = element("input", {type: "checkbox", id, checked: !size, onchange: () => ticked(panel)});
-    const note = element("small", {}, size ? `${megabytes(size)} from ${host}` : "comes with the page");
+    const note = element("small", {}, size ? `about ${megabytes(size)} from ${host}` : "comes with the page");
     get("with").append(element("label", {htmlFor: id}, panel.box, " ", name, note));
     panel.row = element("tr", {}, element("th", {scope: "row"}, name), ...Array.from({length: 4}, () => element("td", {}, "–")));
     get("figures").append(panel.row);
