@@ -31,8 +31,8 @@ Languages = Annotated[str, typer.Option("--languages", metavar="A,B", help=
 # %% ../nbs/api/cli-split.ipynb #read
 def _languages(text):
     "The two names."
-    names = tuple(name.strip().lower() for name in text.split(","))
-    if len(set(names)) == 2 and all(names): return names
+    first, _, second = (name.strip().lower() for name in text.partition(","))
+    if first and second and first != second and "," not in second: return first, second
     raise typer.BadParameter(f"--languages is {text!r}: expected two names, as en,ru")
 
 def _read(path, languages):
@@ -62,9 +62,9 @@ def split(
     names = _languages(languages)
     check_folder(output, SPLIT_FILES)
     with progress("splitting", 3) as show, aside():
-        tables = [_read(pairs, names), _read(test, names) if test else None]
+        train, known = _read(pairs, names), _read(test, names) if test else None
         show(1)
-        parts = split_corpus(*tables, share, seed, max_words, names)
+        parts = split_corpus(train, known, share, seed, max_words, names)
         show(2)
         steps = write_splits(parts, output, share=share, seed=seed, max_words=max_words)
     write(steps, {"step": "step", "pairs": "pairs"}, "json" if json else "table")

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # %% ../nbs/api/splits.ipynb #gentle
 def tidy(
@@ -71,10 +72,10 @@ def rules_for(
 @dataclass(frozen=True)
 class Splits:
     "The parts of a corpus, and what was left out."
-    train: object # DataFrame with columns `en` and `ru`
-    validation: object # the same
-    test: object # the same; None without a test set
-    dropped: object # DataFrame with a column `reason`, too
+    train: Any # DataFrame with columns `en` and `ru`
+    validation: Any # the same
+    test: Any # the same; None without a test set
+    dropped: Any # DataFrame with a column `reason`, too
     languages: tuple[str, str] # names of the two sides
 
     def report(self) -> list[dict]: # step, pairs
@@ -121,8 +122,9 @@ def split_corpus(
         dropped = pd.concat([dropped, kept[leaks].assign(reason="leaks into test")])
         kept = kept[~leaks]
     if not len(kept): raise ValueError("no pair is left after cleaning: nothing to split")
-    parts = split_by_groups(kept, share, seed)
-    return _checked(Splits(*parts, test, dropped, tuple(languages)), len(pairs), rules.key)
+    train, validation = split_by_groups(kept, share, seed)
+    splits = Splits(train, validation, test, dropped, languages)
+    return _checked(splits, len(pairs), rules.key)
 
 # %% ../nbs/api/splits.ipynb #write
 SPLIT_FILES = ("train.parquet", "validation.parquet", "test.parquet", "dropped.parquet",
