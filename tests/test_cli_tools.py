@@ -367,6 +367,26 @@ def test_a_device_is_not_replaced(tfs):
     assert code == 2 and "is a device or a pipe" in err and not Path(os.devnull).is_file()
 
 
+@posix
+@pytest.mark.parametrize("args", [
+    ["train", "a.txt", "-v", "300", "-p", "gpt2", "-o", "t.json"],
+    ["encode", "a.txt", "-t", "bytes", "-o", "x.txt"],
+    ["chips", "ab", "-t", "bytes", "-o", "a.svg"],
+    ["split", "pairs.tsv", "-o", "data"]], ids=lambda args: args[0])
+def test_a_full_disk(tmp_path, env, args):
+    "One line, and nothing half-written, when the output doesn't fit."
+    import resource
+    (tmp_path/"a.txt").write_text("low lower lowest\n" * 50, encoding="utf-8")
+    (tmp_path/"pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    before = tree(tmp_path)
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+    done = subprocess.run([sys.executable, "-B", "-m", "tfs", *args], cwd=tmp_path, env=env,
+                          capture_output=True, timeout=120, preexec_fn=limit)
+    err = done.stderr.decode()
+    assert (done.returncode, done.stdout, err.count("\n")) == (1, b"", 1), err
+    assert "oo large" in err and tree(tmp_path) == before and not list(tmp_path.glob(".*"))
+
+
 def test_debug_shows_the_traceback(tfs):
     code, _, err = tfs("train", "no.txt", "-o", "t.json", "--debug")
     assert code == 1 and "Traceback" in err and "no.txt" in err

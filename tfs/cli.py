@@ -383,6 +383,8 @@ def explain(
         path = getattr(getattr(error, "ctx", None), "command_path", "tfs")
         return 2, f"{error.format_message().rstrip('.')}. See {path} --help."
     text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        text = f"{error.filename}: {error.strerror}"
     if isinstance(error, ValueError): return 2, text
     kind = "" if isinstance(error, (OSError, RuntimeError)) else f"{type(error).__name__}: "
     return 1, kind + text

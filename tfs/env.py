@@ -87,6 +87,10 @@ def atomic(
     try:
         yield temporary
         os.replace(temporary, path)
+    except OSError as e:
+        # a failed write doesn't say of which file
+        if e.errno is not None and e.filename is None: e.filename = str(path)
+        raise
     finally: temporary.unlink(missing_ok=True)
 
 # %% ../nbs/api/env.ipynb #atomic-folder
