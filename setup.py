@@ -1,11 +1,14 @@
 """Package metadata, all of it read from settings.ini."""
 import re
+import sys
 from configparser import ConfigParser
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
 
 here = Path(__file__).parent
+sys.path.insert(0, str(here / "tools"))
 parser = ConfigParser(delimiters=["="])
 parser.read(here / "settings.ini", encoding="utf-8")
 cfg = parser["DEFAULT"]
@@ -16,7 +19,19 @@ for name in sorted(extras.keys() - {"dev", "spark"}): extras["dev"] += extras[na
 files = f"{cfg['git_url']}/blob/{cfg['branch']}/"
 readme = (here / "README.md").read_text(encoding="utf-8")
 
+
+
+class WithStubs(build_py):
+    "Writes type stubs into a wheel; an editable install shows the sources."
+    def run(self):
+        super().run()
+        if self.editable_mode: return
+        from stubs import write
+        write(Path(self.build_lib) / "tfs")
+
+
 setup(
+    cmdclass={"build_py": WithStubs},
     name=cfg["lib_name"],
     version=cfg["version"],
     description=cfg["description"],

@@ -1,4 +1,5 @@
 """What is installed is whole: built from the sources, put elsewhere, used from an empty folder."""
+import inspect
 import json
 import os
 import re
@@ -8,6 +9,8 @@ import sys
 import tarfile
 import zipfile
 from email.parser import Parser
+from importlib import import_module
+from typing import get_type_hints
 
 import pytest
 from conftest import ROOT
@@ -83,6 +86,10 @@ def test_wheel_is_whole(wheel):
     own = {p.relative_to(ROOT).as_posix() for p in (ROOT/"tfs").rglob("*")
            if p.is_file() and "__pycache__" not in p.parts}
     assert own <= names and "tfs/py.typed" in own and "tfs/sample/train.tsv.xz" in own
+    stubs = {n for n in names if n.endswith(".pyi")}
+    assert {n.removesuffix("i") for n in stubs} == {n for n in own if n.endswith(".py")} - {
+        "tfs/_modidx.py"}
+    own |= stubs
     rest = {n.split("/", 1)[1] for n in names - own}
     assert {"licenses/LICENSE", "licenses/LICENSE-TEXT", "entry_points.txt"} <= rest
     assert all(n.split("/")[0].endswith(".dist-info") for n in names - own)
@@ -93,7 +100,7 @@ def test_sdist_has_what_a_build_needs(built):
         names = {n.split("/", 1)[-1] for n in t.getnames()}
     assert {"settings.ini", "setup.py", "pyproject.toml", "LICENSE", "LICENSE-TEXT", "README.md",
             "CHANGELOG.md", "CITATION.cff"} <= names
-    assert not [n for n in names if n.startswith(("tests", "nbs", "tools"))]
+    assert {n for n in names if n.startswith(("tests/", "nbs/", "tools/"))} == {"tools/stubs.py"}
 
 
 def test_metadata(metadata):
@@ -146,6 +153,44 @@ def test_nothing_heavy_is_imported(code):
     got = run(sys.executable, "-c", code + "\nimport sys; print('\\n', *sys.modules)")
     loaded = {name.split(".")[0] for name in got.splitlines()[-1].split()}
     assert not loaded & HEAVY
+
+
+TYPED = """
+from tokenizers import Tokenizer
+from tfs.bpe import BPE
+from tfs.data import leak_rate
+from tfs.measure import measure
+from tfs.pretrained import load_tokenizer
+from tfs.wordpiece import WordPiece
+
+bpe = BPE([("a", "b")], ["a", "b"])
+tokens: list[str] = bpe.encode("ab")
+ids: list[list[int]] = bpe.encode_batch(["ab"])
+share: float = leak_rate(None, None)
+trained = BPE.train(["ab"], n_merges=1).to_hf()
+gpt2: Tokenizer = load_tokenizer("gpt2")
+bpe.nothing_of_the_kind
+"""
+
+
+def test_type_checkers_know_all_methods(installed, tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path/"typed.py").write_text(TYPED, encoding="utf-8")
+    options = ["--ignore-missing-imports", "--follow-imports=skip", "--no-color-output",
+               "--cache-dir", str(tmp_path/"cache"), "--python-version", CFG["min_python"]]
+    done = subprocess.run([sys.executable, "-m", "mypy", *options, "typed.py", installed/"tfs"],
+                          cwd=tmp_path, env={**os.environ, "MYPYPATH": str(installed)},
+                          capture_output=True, encoding="utf-8")
+    errors = [line for line in done.stdout.splitlines() if ": error:" in line]
+    assert len(errors) == 1 and "nothing_of_the_kind" in errors[0], done.stdout + done.stderr
+
+
+def test_type_hints_can_be_read():
+    names = sorted(f"tfs.{p.stem}" for p in (ROOT/"tfs").glob("[!_]*.py"))
+    for module in map(import_module, names):
+        for value in [getattr(module, name) for name in module.__all__]:
+            members = vars(value).values() if inspect.isclass(value) else [value]
+            for function in filter(inspect.isfunction, members): get_type_hints(function)
 
 
 def floors():
