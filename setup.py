@@ -20,7 +20,6 @@ files = f"{cfg['git_url']}/blob/{cfg['branch']}/"
 readme = (here / "README.md").read_text(encoding="utf-8")
 
 
-
 class WithStubs(build_py):
     "Writes type stubs into a wheel; an editable install shows the sources."
     def run(self):
