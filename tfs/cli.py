@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['app', 'Debug', 'Version', 'COMMANDS', 'Json', 'Csv', 'Markdown', 'Output', 'Specs', 'Files', 'Normalizer', 'Sources',
-           'Reference', 'Languages', 'ByRow', 'common', 'load_commands', 'choices', 'chosen_format', 'cell', 'write',
-           'check_output', 'aside', 'progress', 'load_specs', 'total_bytes', 'check_files', 'measure_files',
+           'Reference', 'Languages', 'ByRow', 'common', 'load_commands', 'choices', 'one_of', 'chosen_format', 'cell',
+           'write', 'check_output', 'aside', 'progress', 'load_specs', 'total_bytes', 'check_files', 'measure_files',
            'tax_files', 'explain', 'run', 'main']
 
 # %% ../nbs/api/cli.ipynb #imports
@@ -57,6 +57,16 @@ def choices(
 ): # for `autocompletion`
     "A function that completes one of a few values."
     return lambda incomplete: [v for v in values if v.startswith(incomplete)]
+
+def one_of(
+    *values: str, # what an option takes
+): # for `callback`
+    "A function that refuses other values before any work is done."
+    def check(value: str) -> str:
+        "The value, if it is one of them."
+        if value in values: return value
+        raise typer.BadParameter(f"expected one of {', '.join(values)}, not {value!r}")
+    return check
 
 # %% ../nbs/api/cli.ipynb #formats
 Json = Annotated[bool, typer.Option("--json", help="Write JSON.")]

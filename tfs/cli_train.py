@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from .cli import (Files, Json, Output, app, check_files, check_output, choices, progress,
+from .cli import (Files, Json, Output, app, check_files, check_output, choices, one_of, progress,
                      total_bytes, write)
 
 # %% ../nbs/api/cli-train.ipynb #options
@@ -39,7 +39,8 @@ Letters = Annotated[int | None, typer.Option("--limit-alphabet", min=1, show_def
     "Keep only so many characters, the most frequent; others are unknown.")]
 Tie = Annotated[str, typer.Option("--tie", help=
     "Which of equally frequent pairs comes first, for bpe: greatest, least, or id (as in "
-    "tokenizers).", autocompletion=choices("greatest", "least", "id"))]
+    "tokenizers).", autocompletion=choices("greatest", "least", "id"),
+    callback=one_of("greatest", "least", "id"))]
 Counted = Annotated[list[str], typer.Option("--counts", "-c", metavar="FILE", help=
     "Learn from a file of tfs count instead of text, may be repeated. It says how words are made.")]
 Rare = Annotated[int, typer.Option("--min-count", min=1, help=
@@ -107,6 +108,9 @@ def report(
     if row["vocab_size"] < row["wanted"]:
         print(f"note: {row['wanted']:,} entries were asked for, and there is nothing left to add",
               file=sys.stderr)
+    if row["algorithm"] == "bpe" and not row["byte_level"] and "<unk>" not in row["special_tokens"]:
+        print("note: without the special token <unk>, tokenizers drops characters that are not in "
+              "the vocabulary", file=sys.stderr)
 
 # %% ../nbs/api/cli-train.ipynb #words-of
 def words_of(
