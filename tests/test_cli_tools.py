@@ -157,6 +157,20 @@ def test_encode_and_decode_are_inverse(tfs, corpus, tmp_path):
         map(str, rows[3]["ids"]))
 
 
+def test_sentencepiece_and_wordpiece_files(tfs, tmp_path):
+    spm = pytest.importorskip("sentencepiece")
+    (tmp_path/"c.txt").write_text("low lower newer привет\n" * 99, encoding="utf-8")
+    spm.SentencePieceTrainer.train(input=str(tmp_path/"c.txt"), model_prefix=str(tmp_path/"m"),
+                                   vocab_size=40, hard_vocab_limit=False, minloglevel=2)
+    (tmp_path/"vocab.txt").write_text("[UNK]\nlow\n##er\n", encoding="utf-8")
+    for how in ([], ["--tokens"], ["--json"]):
+        tfs("encode", "-", "-t", "m.model", "-o", "ids.txt", *how, stdin="привет low\n".encode())
+        text = tfs("decode", "ids.txt", "-t", "m.model", *how)[1].strip()
+        assert (json.loads(text) if how == ["--json"] else text) == "привет low"
+    out = tfs("encode", "-t", "vocab.txt", "--tokens", stdin=b"lower x\n")[1]
+    assert out == "low ##er [UNK]\n"
+
+
 def test_chips(tfs, tmp_path):
     code, out, _ = tfs("chips", "न\x1b[31m", "b", "-t", "codepoints", "-t", "bytes", "--ids")
     assert code == 0 and "\x1b" not in out and "2344" in out and "|" in out
