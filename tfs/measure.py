@@ -207,7 +207,7 @@ class _TextCounts:
     "What a text has, whatever tokenizer reads it."
     def __init__(self):
         self.words = self.characters = self.graphemes = self.bytes = self.unspaced = 0
-        self.known, self.special, self.inside = set(), {}, False
+        self.special, self.inside = {}, False
 
     def follow(self, block):
         "The block itself; a word that the block before began is not counted twice."
@@ -223,23 +223,22 @@ class _TextCounts:
         self.bytes += sum(len(_utf8(block)) for block in blocks)
         self.characters += sum(map(len, blocks))
         self.graphemes += sum(len(block) - block.count("\r\n") for block in blocks)
-        self._look_at(counts.keys())
         self._special(counts, blocks)
         return counts
 
 # %% ../nbs/api/measure.ipynb #special
 @patch
-def _look_at(self: _TextCounts, words):
-    "Find the special ones among new words."
-    if len(self.known) > _CACHE: self.known.clear(); self.special.clear()
-    new = words - self.known
-    self.known |= new
-    self.special.update((word, _look(word)) for word in _special_words().findall("\n".join(new)))
+def _looked_at(self: _TextCounts, words):
+    "The special ones among words, each looked at once."
+    if len(self.special) > _CACHE: self.special.clear()
+    found = _special_words().findall("\n".join(words))
+    self.special.update((word, _look(word)) for word in found if word not in self.special)
+    return found
 
 @patch
 def _special(self: _TextCounts, counts, blocks):
     "Add what some words have that the others haven't."
-    words = self.special.keys() & counts.keys()
+    words = self._looked_at(counts)
     looks = [(*self.special[word], counts[word]) for word in words]
     self.graphemes -= sum(less * n for less, _, _, n in looks)
     self.unspaced += sum(letters * n for _, letters, _, n in looks)
@@ -338,7 +337,7 @@ def measure_all(
     batches = _batches(normal(text.follow(block)) for block in cut_blocks(chunks))
     for counts, cuts in _cuts(each, ((batch, text.add(batch)) for batch in batches)):
         for tokens, cut in zip(each, cuts): tokens.add(counts, *cut)
-    shared = {k: v for k, v in vars(text).items() if k not in ("known", "special", "inside")}
+    shared = {k: v for k, v in vars(text).items() if k not in ("special", "inside")}
     return [Measurement(t.adapter.name, t.adapter.kind, t.adapter.vocab_size, **shared,
                         **{k: v for k, v in vars(t).items()
                            if k not in ("adapter", "whole", "pieces")})
