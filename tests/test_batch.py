@@ -208,3 +208,25 @@ def test_any_tokenizer_of_the_production_library(model):
     twin = model.to_hf()
     a, b = (encode_batch(["hello singers", "x"], m, cut=Cut(5)).rows for m in (model, twin))
     assert a == b
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("normalizer", ["lesson", "nfc", "nfkc", "none"])
+@pytest.mark.parametrize("pre_tokenizer", ["lesson", "gpt2", "indic"])
+def test_cells_follow_the_model(normalizer, pre_tokenizer, lowercase):
+    text = "ΟΔΟΣ «ﬁx½» Кот's पढ़ो e\u0301 - x"
+    letters = sorted({c for form in (text, text.lower(), normalize(text)) for c in form} | {*"ﬁ½"})
+    made = WordPiece(("[PAD]", "[UNK]", "[CLS]", "[SEP]", *letters, *(f"##{c}" for c in letters)),
+                     lowercase=lowercase, normalizer=normalizer, pre_tokenizer=pre_tokenizer,
+                     special_tokens=("[PAD]", "[UNK]", "[CLS]", "[SEP]"))
+    cells = cells_of(made, text)
+    assert [c.token for c in cells] == made.encode(text)
+    assert [c.id for c in cells] == made.to_hf().encode(text, add_special_tokens=False).ids
+    assert max(c.word for c in cells) + 1 == len(made.words(text))
+
+
+def test_half_a_character_is_named(model):
+    "Our own model reads it, and the production library can't."
+    assert encode_batch(["a\ud800"], model).rows
+    for text in ("a\ud800", ["a", "\udfff"]):
+        with pytest.raises(ValueError, match="lone surrogate"): encode_batch([text], model.to_hf())

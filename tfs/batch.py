@@ -92,21 +92,32 @@ def _word_cells(model, word, number, spans):
     return cells
 
 # %% ../nbs/api/batch.ipynb #cells-of-text
+def _words_at(model, text):
+    "The words of a text, each with the places of its characters."
+    from tfs.bpe import normalize_texts
+    from tfs.wordpiece import WORDS, lower
+    steps = [lambda t: normalize_texts([t], model.normalizer)[0]] * (model.normalizer != "lesson")
+    text, spans = aligned(text, str) if steps else normalized_spans(text)
+    for step in steps + [lower] * model.lowercase:
+        text, inner = aligned(text, step)
+        spans = [(spans[a][0], spans[b - 1][1]) for a, b in inner]
+    pattern = WORDS if model.pre_tokenizer == "lesson" else model.pipeline.pattern
+    return [(found.group(), spans[found.start():found.end()]) for found in pattern.finditer(text)]
+
 def _text_cells(model, text, count):
     "The cells of a text, its words numbered from `count`."
-    from tfs.wordpiece import WORDS
-    text, spans = normalized_spans(text)
-    if model.lowercase:
-        text, inner = aligned(text, str.lower)
-        spans = [(spans[a][0], spans[b - 1][1]) for a, b in inner]
-    found = [(m.group(), spans[m.start():m.end()]) for m in WORDS.finditer(text)]
-    return [c for i, (word, at) in enumerate(found)
-            for c in _word_cells(model, word, count + i, at)]
+    return [cell for number, (word, spans) in enumerate(_words_at(model, text), count)
+            for cell in _word_cells(model, word, number, spans)]
 
 # %% ../nbs/api/batch.ipynb #hf-cells
 def _hf_cells(tokenizer, text):
     "The cells that a `tokenizers.Tokenizer` gives, without its special tokens."
-    made = tokenizer.encode(text, is_pretokenized=isinstance(text, list), add_special_tokens=False)
+    words = isinstance(text, list)
+    try: made = tokenizer.encode(text, is_pretokenized=words, add_special_tokens=False)
+    except TypeError:
+        if not any("\ud800" <= c <= "\udfff" for c in "".join(text)): raise
+        raise ValueError("the text has a lone surrogate, which `tokenizers` can't take: "
+                         "decode the source again, or put U+FFFD there") from None
     return [Cell(*c) for c in zip(made.tokens, made.ids, made.word_ids, made.offsets)]
 
 # %% ../nbs/api/batch.ipynb #cells-of

@@ -94,6 +94,11 @@ class Pipeline:
         return self.pre_tokenizer == "lesson" and not self.byte_level and not self.bare
 
     @property
+    def pattern(self): # a pattern of `regex`; the lesson's words have their own
+        "What finds the words."
+        return _compiled(word_pattern(self.pre_tokenizer, self.bare))
+
+    @property
     def letters(self) -> list[str]: # in the order of their code points; empty without bytes
         "The alphabet that the model has whatever the text."
         return sorted(_letters()) if self.byte_level else []
@@ -105,7 +110,7 @@ def cut(self: Pipeline, text: str) -> list[str]: # of a normalised text
     if self.taught:
         from tfs.bpe import WORD_PATTERN
         return WORD_PATTERN.findall(" " + text)
-    return _compiled(word_pattern(self.pre_tokenizer, self.bare)).findall(text)
+    return self.pattern.findall(text)
 
 @patch
 def spell(self: Pipeline, word: str) -> str:
