@@ -3,6 +3,8 @@ import gzip
 import json
 import os
 import random
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -226,6 +228,51 @@ def test_memory_limit_is_kept(texts, tmp_path):
         patched.setattr(Tally, "add", noted)
         count_to(tmp_path/"c.parquet", texts, max_words=5_000)
     assert max(sizes) <= 5_000
+
+
+def test_standard_input_is_read_by_the_parent(tmp_path):
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "tfs", "count", "-", "-j", "2", "-o",
+               str(tmp_path/"c.parquet")]
+    done = subprocess.run(command, env=env, input=b"low lower\nlow", capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert load_counts(tmp_path/"c.parquet") == {"▁low": 2, "▁lower": 1}
+
+
+def test_lines_that_are_cut_whole_fill_no_memory(tmp_path):
+    lines, most, take = [f"- w{i} -" for i in range(6_000)], [], count._Stretches.take
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(count._Stretches, "take", lambda self: most.append(len(self)) or take(self))
+        patched.setattr(count, "SOME", 1_000)
+        assert count_words(lines, max_words=400) == {**{f"▁w{i}": 1 for i in range(6_000)},
+                                                     "▁-": 12_000}
+    assert max(most) <= 400
+
+
+def blocks(language):
+    "The blocks of code of a language on the page about scale."
+    cells = json.loads((ROOT/"nbs"/"scale.ipynb").read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def test_commands_of_the_page(tmp_path, monkeypatch, texts, capsys):
+    from tfs.cli import run
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(count, "PART", 2**16)
+    for name, part in (("part-00", texts[:900]), ("part-10", texts[900:2000])):
+        rows = "".join(json.dumps({"text": text}) + "\n" for text in part)
+        (tmp_path/f"{name}.jsonl.gz").write_bytes(gzip.compress(rows.encode()))
+    whole = count_words(texts[:2000], special_tokens=["<pad>", "<unk>", "<bos>", "<eos>"])
+    lines = [line.partition("#")[0] for block in blocks("sh") for line in block.splitlines()]
+    lines = [line for line in lines if line.startswith("tfs ")]
+    assert len(lines) == 8
+    for line in lines:
+        args = shlex.split(line)[1:]
+        args = ["2" if a == "8" else a for a in args]
+        assert run(args) == 0, capsys.readouterr().err
+        if args[0] == "merge-counts" or "part-*.jsonl.gz" in args:
+            assert load_counts("counts.parquet") == whole
 
 
 @posix

@@ -4,7 +4,7 @@ import signal
 from collections import Counter
 
 import pytest
-from test_count import corpus
+from test_count import blocks, corpus
 
 from tfs.bpe import BPE
 from tfs.count import count_to, count_words, load_counts
@@ -88,6 +88,17 @@ def killing(pid):
     thread.killed = False
     thread.start()
     return thread
+
+
+def test_program_of_the_page(spark, monkeypatch, texts, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    pq.write_table(pa.table({"text": texts[:500]}), tmp_path/"corpus.parquet")
+    places = [str(tmp_path/"corpus.parquet"), str(tmp_path/"counts.parquet")]
+    monkeypatch.setattr("sys.argv", ["count.py", *places])
+    (program,) = blocks("python")
+    exec(program, {})
+    assert load_counts(places[1]) == count_words(texts[:500])
 
 
 def test_other_ways_of_cutting(spark):

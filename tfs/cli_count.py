@@ -98,7 +98,7 @@ Counts = Annotated[list[str], typer.Argument(metavar="FILE...", help=
 def merge(files: Counts, output: Output, json: Json = False):
     """Add counts that were made apart, in little memory.
 
-    Example:
+    Examples:
 
       tfs merge-counts 'counts-*.parquet' -o all.parquet
     """

@@ -25,6 +25,8 @@ class _Stretches:
         self.recipe, self.specials = recipe, _special_pattern(recipe.special_tokens)
         self.found, self.words = {}, Counter()
 
+    def __len__(self): return len(self.found) + len(self.words)
+
     def add(self, texts):
         "Count a list of texts."
         from tfs.bpe import _chunk_counts, _inner_and_edgy, count_words
@@ -50,6 +52,8 @@ class _Whole:
     "Counts of words for any other way of cutting."
     def __init__(self, recipe): self.recipe, self.found = recipe, Counter()
 
+    def __len__(self): return len(self.found)
+
     def add(self, texts):
         "Count a list of texts."
         self.found.update(self.recipe.pipeline.count(texts, self.recipe.special_tokens))
@@ -61,7 +65,7 @@ class _Whole:
 
 def counter_of(
     recipe: Recipe, # how to count
-): # with methods `add` and `take`, and `found`, whose length tells of memory
+): # with methods `add` and `take`, and a length that tells of memory
     "What counts blocks of texts."
     return _Stretches(recipe) if recipe.pipeline.taught else _Whole(recipe)
 
@@ -75,7 +79,7 @@ def _tally(recipe, blocks, folder, max_words, prune=None):
     for block in blocks:
         for texts in _text_blocks(block, SOME):
             counting.add(texts)
-            if len(counting.found) > max_words // 4: tally.add(counting.take())
+            if len(counting) > max_words // 4: tally.add(counting.take())
     tally.add(counting.take())
     return tally
 
@@ -125,6 +129,11 @@ def count_texts(
 # %% ../nbs/api/count.ipynb #files
 PART = 2**26 # bytes of a file that one task reads, about
 
+def _text_tasks(texts):
+    "Tasks for texts."
+    from tfs.bpe import _text_blocks
+    for block in _text_blocks(texts, 4 * SOME): yield ("", 1, 0), "count_texts", (block,)
+
 def _parts(path, size):
     "Parts of a file; one that can't even be opened is a part whose reading fails."
     from tfs.sources import SourceError, split_file
@@ -133,16 +142,15 @@ def _parts(path, size):
 
 def _file_tasks(names, fields, size):
     "Tasks for files: (file, its parts, bytes), function, arguments."
-    from tfs.sources import find_files
+    from tfs.sources import find_files, read_texts
     for path in find_files(names):
+        if path == "-":
+            # a worker has no standard input
+            yield from _text_tasks(text for block in read_texts(path) for text in block)
+            continue
         parts = _parts(path, size)
         for start, stop, n in parts:
             yield (path, len(parts), n), "count_part", (path, fields, start, stop)
-
-def _text_tasks(texts):
-    "Tasks for texts."
-    from tfs.bpe import _text_blocks
-    for block in _text_blocks(texts, 4 * SOME): yield ("", 1, 0), "count_texts", (block,)
 
 def _rows_tasks(dataset, fields, num_proc):
     "Tasks for a dataset that is a file on disk; others are sent as texts."
@@ -260,6 +268,15 @@ def load_counts(
         dict.update(counts, ((word, n) for word, n in rows if n >= min_count))
     return counts
 
+# %% ../nbs/api/count.ipynb #spark
+def _on_spark(source, prune, skip_damaged):
+    "Whether a source is a Spark table, for which some options make no sense."
+    if _library(source) != "pyspark": return False
+    if prune or skip_damaged:
+        raise ValueError("Spark counts exactly and reads the files itself: "
+                         "leave prune and skip_damaged out")
+    return True
+
 # %% ../nbs/api/count.ipynb #recipe
 def _recipe_of(pipeline, special_tokens):
     "How to count, from what a caller gives."
@@ -294,7 +311,7 @@ def count_words(
     progress: Callable | None = None, # gets the bytes read so far
 ) -> WordCounts: # ValueError that names the file for bad input
     "How often each word occurs in a source of any kind."
-    if _library(source) == "pyspark":
+    if _on_spark(source, prune, skip_damaged):
         from tfs.spark import count_table
         return count_table(source, _recipe_of(pipeline, special_tokens), fields)
     with _counted(source, pipeline, special_tokens, fields, num_proc, max_words, prune,
@@ -319,7 +336,7 @@ def count_to(
     progress: Callable | None = None,
 ) -> Saved: # its recipe has the files that were skipped
     "Count a source into a file, in bounded memory."
-    if _library(source) == "pyspark":
+    if _on_spark(source, prune, skip_damaged):
         from tfs.spark import table_to
         return table_to(path, source, _recipe_of(pipeline, special_tokens), fields)
     with _counted(source, pipeline, special_tokens, fields, num_proc, max_words, prune,

@@ -89,7 +89,7 @@ def _counting(recipe, fields):
         counting = counter_of(recipe)
         for batch in batches:
             counting.add(column_texts(batch, fields, "the table"))
-            if len(counting.found) > FOUND: yield from _batches(counting.take())
+            if len(counting) > FOUND: yield from _batches(counting.take())
         yield from _batches(counting.take())
     return count
 

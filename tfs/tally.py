@@ -150,7 +150,7 @@ def read_counts(
                 if not pc.all(pc.less(words[:-1], words[1:])).as_py() and len(words) > 1:
                     raise CountsError(f"{path}: its words are out of order; count again")
                 last = words[-1:]
-                yield pa.table(batch).replace_schema_metadata(None)
+                yield pa.Table.from_batches([batch]).replace_schema_metadata(None)
         except OSError as e: raise SourceError(f"{path} is damaged: {e}. Count again.") from None
 
 # %% ../nbs/api/tally.ipynb #merge

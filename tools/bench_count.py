@@ -60,7 +60,8 @@ def timed(folder, runs):
                                 env=env, stdout=subprocess.DEVNULL)
                for i, args in enumerate(runs)]
     while any(p.poll() is None for p in started):
-        most |= peaks([p.pid for p in started])
+        # a process that has just ended has no memory any more
+        for pid, n in peaks([p.pid for p in started]).items(): most[pid] = max(n, most.get(pid, 0))
         time.sleep(.2)
     assert not any(p.wait() for p in started)
     wall, now = time.perf_counter() - start, os.times()

@@ -162,7 +162,7 @@ def sidebar():
     look_up[0]["contents"][1:1] = summaries
     return [{"text": "Start here", "href": "index.ipynb"},
             *part("Lessons", *(path.relative_to(NBS).as_posix() for path in lessons())),
-            *part("Try it", "playground.qmd"), *part("How to", *howto), *look_up,
+            *part("Try it", "playground.qmd"), *part("How to", *howto, "scale.ipynb"), *look_up,
             {"text": "The library", "href": "library.qmd"}, *groups]
 
 

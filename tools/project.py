@@ -23,9 +23,14 @@ LIBRARY = {
         "pipeline": "what stands around a model", "batch": "rows, masks, labels",
         "ngram": "the smallest language models", "saved": "a model in one file",
         "hub": "publish what you made"},
+    "Count at any size": {
+        "count": "words of any source", "sources": "texts from files",
+        "tally": "counts beyond memory", "workers": "several processes",
+        "spark": "a cluster"},
     "In the shell": {
         "cli": "measure and tax", "cli-text": "encode, decode, chips", "cli-train": "train",
-        "cli-split": "split", "cli-course": "lesson, doctor", "main": "python -m tfs"},
+        "cli-split": "split", "cli-count": "count, merge-counts", "cli-course": "lesson, doctor",
+        "main": "python -m tfs"},
     "Show": {
         "viz": "chips, tables, charts", "draw": "drawings of lesson 3",
         "explore": "a table to sort and filter", "player": "figures to step through",
