@@ -24,7 +24,8 @@ def core(
 ) -> str: # empty if nothing is left
     "What is left of a text without case, spaces, punctuation and symbols: letters, marks, numbers."
     text = unicodedata.normalize("NFC", text.casefold())
-    return "".join(c for c in text if unicodedata.category(c)[0] in "LMN")
+    kept = "".join(c for c in text if unicodedata.category(c)[0] in "LMN")
+    return unicodedata.normalize("NFC", kept)
 
 # %% ../nbs/api/splits.ipynb #rules
 def _lesson_clean(pairs, max_words):

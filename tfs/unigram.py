@@ -13,7 +13,7 @@ import numpy as np
 from fastcore.basics import patch
 
 from .pipeline import Pipeline
-from .saved import load_model, save_model
+from .saved import check_texts, content_of, load_model, save_model
 
 # %% ../nbs/api/lattice.ipynb #text-class
 @dataclass
@@ -268,6 +268,9 @@ class Unigram:
         self.pipeline = Pipeline(self.normalizer, self.pre_tokenizer)
         if not self.logp: raise ValueError("a unigram model needs at least one piece")
         self.special_tokens = tuple(self.special_tokens)
+        check_texts((*self.special_tokens, *self.logp))
+        for piece, logp in self.logp.items():
+            if not logp <= 0: raise ValueError(f"{piece!r} has log probability {logp}: at most 0")
         if self.unk not in self.special_tokens: raise ValueError(f"{self.unk} is no special token")
         clash = set(self.special_tokens) & set(self.logp)
         if clash: raise ValueError(f"{min(clash)!r} is a special token and a piece")
@@ -281,7 +284,8 @@ class Unigram:
         "Read what `save` wrote."
         fields = load_model(path, "unigram")
         steps = {name: fields[name] for name in _STEPS if name in fields}
-        return cls(dict(fields["logp"]), fields["special_tokens"], fields["unk"], **steps)
+        with content_of(path):
+            return cls(dict(fields["logp"]), fields["special_tokens"], fields["unk"], **steps)
 
 # %% ../nbs/api/lattice.ipynb #encode-word
 def _fused(pieces, known):

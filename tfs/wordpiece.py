@@ -103,7 +103,7 @@ from fractions import Fraction
 from fastcore.basics import patch
 
 from .pipeline import Pipeline
-from .saved import load_model, save_model
+from .saved import check_texts, content_of, load_model, save_model
 
 # %% ../nbs/api/wordpiece.ipynb #table
 class PairTable:
@@ -250,6 +250,7 @@ class WordPiece:
     def __post_init__(self):
         self.pipeline = Pipeline(self.normalizer, self.pre_tokenizer, bare=True)
         self.tokens, self.special_tokens = tuple(self.tokens), tuple(self.special_tokens)
+        check_texts((*self.tokens, *self.special_tokens))
         self.vocab = {token: i for i, token in enumerate(self.tokens)}
         if len(self.vocab) < len(self.tokens):
             twice = Counter(self.tokens).most_common(1)[0][0]
@@ -262,7 +263,7 @@ class WordPiece:
         "Read what `save` wrote."
         fields = load_model(path, "wordpiece")
         steps = {name: fields[name] for name in _STEPS if name in fields}
-        return cls(**{name: fields[name] for name in _FIELDS}, **steps)
+        with content_of(path): return cls(**{name: fields[name] for name in _FIELDS}, **steps)
 
 # %% ../nbs/api/wordpiece.ipynb #6b4cd7b5
 def lower(
