@@ -10,6 +10,7 @@ __all__ = ['SOME', 'PART', 'counter_of', 'count_part', 'dataset_texts', 'count_r
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from .pipeline import Pipeline
@@ -70,16 +71,15 @@ def counter_of(
     return _Stretches(recipe) if recipe.pipeline.taught else _Whole(recipe)
 
 # %% ../nbs/api/count.ipynb #tally-blocks
-SOME = 4_000_000 # characters counted at once
+SOME = 2**22 # characters counted at once
 
 def _tally(recipe, blocks, folder, max_words, prune=None):
     "A tally of lists of texts."
     from tfs.bpe import _text_blocks
     tally, counting = Tally(folder, max_words, prune), counter_of(recipe)
-    for block in blocks:
-        for texts in _text_blocks(block, SOME):
-            counting.add(texts)
-            if len(counting) > max_words // 4: tally.add(counting.take())
+    for texts in _text_blocks(chain.from_iterable(blocks), SOME):
+        counting.add(texts)
+        if len(counting) > max_words // 4: tally.add(counting.take())
     tally.add(counting.take())
     return tally
 

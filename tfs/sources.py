@@ -53,7 +53,7 @@ def kind_of(
     return _KINDS.get(last[0].lower() if last else "", "text"), packed
 
 # %% ../nbs/api/sources.ipynb #open
-PIECE = 2**20 # bytes read at a time
+PIECE = 2**22 # bytes read at a time
 
 def _unpacked(file, path):
     "A binary file, unpacked."

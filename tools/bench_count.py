@@ -10,13 +10,13 @@ a half of the text each, that know nothing of each other.
 """
 import argparse
 import os
-import random
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 from project import ROOT
 
 sys.path.insert(0, str(ROOT))
@@ -27,10 +27,10 @@ from test_count import corpus  # noqa: E402
 def write_text(folder, megabytes):
     "The words of the corpus, shuffled anew for each copy, in one file and in two halves."
     words = [w for column in corpus().columns for t in column.to_pylist() for w in t.split()]
-    rng, size, whole = random.Random(0), 0, folder/"whole.txt"
+    rng, size, whole = np.random.default_rng(0), 0, folder/"whole.txt"
     with open(whole, "wb") as file:
         while size < megabytes * 1_000_000:
-            rng.shuffle(words)
+            words = np.array(words, object)[rng.permutation(len(words))].tolist()
             lines = (" ".join(words[i:i + 12]) + "\n" for i in range(0, len(words), 12))
             size += file.write("".join(lines).encode())
     with open(whole, "rb") as file:
