@@ -42,7 +42,8 @@ def load_model(
     path = Path(path)
     try: fields = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as e:
-        raise ValueError(f"{path} is damaged or no JSON ({str(e).splitlines()[0]}): make it again") from None
+        why = str(e).splitlines()[0]
+        raise ValueError(f"{path} is damaged or no JSON ({why}): make it again") from None
     if not isinstance(fields, dict) or fields.get("format") != f"tfs.{kind}":
         found = fields.get("format") if isinstance(fields, dict) else None
         raise ValueError(f"{path} holds {found or 'something else'}: expected tfs.{kind}")

@@ -100,9 +100,9 @@ def word_frame(
     fields: str | Iterable[str] = "text", # its columns of text; nulls hold no text
 ): # a Spark DataFrame of `word` and `count`; CountsError for a column that is no text
     "How often each word occurs, as a Spark table."
+    if not hasattr(table, "mapInArrow"): raise CountsError("the source is no Spark DataFrame")
     from pyspark.sql import functions as sf
     fields = [fields] if isinstance(fields, str) else list(fields)
-    if not hasattr(table, "mapInArrow"): raise CountsError("the source is no Spark DataFrame")
     for field in fields:
         if field not in table.columns:
             raise CountsError(f"the table has no column {field} "
