@@ -267,17 +267,18 @@
     const tools = controls(player, "Node", draw);
     const fixed = x => x.toFixed(1);
 
-    function arcShape(arc, x, floor, look) {
+    function arcShape(arc, x, floor, look, letter) {
       const a = x(arc.start) + 7, b = x(arc.end) - 7, y = floor - 28 - 34 * arc.level, middle = (a + b) / 2;
       const text = `${arc.piece} ${fixed(arc.length)}`;
-      const wide = Math.min(b - a + 6, 8.4 * Array.from(text).length + 10);
+      const wide = Math.min(b - a + 6, letter * Array.from(text).length + 8);
       return s("g", {class: `tfs-arc ${look}`},
         s("path", {d: `M${a} ${floor}L${a + 6} ${y}L${b - 6} ${y}L${b} ${floor}`}),
         s("rect", {x: middle - wide / 2, y: y - 10, width: wide, height: 20, rx: 4}),
         s("text", {x: middle, y: y + 4}, text));
     }
     function picture(at) {
-      const letters = Array.from(word), n = letters.length, gap = Math.max(66, 396 / n);
+      const letters = Array.from(word), n = letters.length;
+      const gap = Math.min(104, Math.max(44, (drawing.clientWidth - 34) / n)), tight = gap < 64;
       const x = i => 16 + gap * i, floor = 20 + 34 * depth, over = at > n;
       const path = new Set();
       if (over) for (let end = n; end; end = steps[end - 1].start) path.add(`${steps[end - 1].start} ${end}`);
@@ -291,8 +292,9 @@
         s("circle", {cx: x(i), cy: floor, r: i === at ? 8 : 6}),
         i <= at ? s("text", {x: x(i), y: floor + 44}, i ? fixed(steps[i - 1].best) : "0") : "");
       const sorted = [...arcs].sort((p, q) => q.level - p.level);
-      return s("svg", {viewBox: `0 0 ${gap * n + 32} ${floor + 54}`, width: gap * n + 32, "aria-hidden": "true"},
-        ...sorted.map(arc => arcShape(arc, x, floor, look(arc))),
+      return s("svg", {viewBox: `0 0 ${gap * n + 32} ${floor + 54}`, width: gap * n + 32,
+        class: tight && "is-tight", "aria-hidden": "true"},
+        ...sorted.map(arc => arcShape(arc, x, floor, look(arc), tight ? 6.6 : 8.4)),
         ...letters.map((c, i) => s("text", {x: x(i + .5), y: floor + 22, class: "tfs-letter"}, c)),
         ...Array.from({length: n + 1}, (_, i) => node(i)));
     }
