@@ -97,6 +97,14 @@ def test_links_anchors_and_files_exist(folder, pages):
     assert not broken
 
 
+def test_links_into_the_repository_lead_to_files(pages):
+    for name, page in pages.items():
+        for link in page.links:
+            place = re.escape(CFG["git_url"]) + r"/(?:blob|edit|tree)/[^/]+/([^#?]+)"
+            found = re.match(place, link)
+            if found: assert (ROOT/unquote(found[1])).exists(), f"{name}: {link}"
+
+
 def test_links_into_the_published_site_are_local(pages):
     for name, page in pages.items():
         assert not [link for link in page.links if link.startswith(site(CFG))], name
@@ -138,6 +146,25 @@ def test_every_reference_of_a_lesson_is_on_the_references_page(folder, pages):
         titles = re.findall(r"<li>[^<]*\(\d{4}\)\. *<em>(.*?)</em>", part)
         assert len(titles) >= 5
         for title in titles: assert title.rstrip(".") in listed, title
+
+
+NUMBERED = re.compile(r"## (\d+\. .*)")
+QUESTION = re.compile(r"(?:</summary>)(Yes|No)\b")
+
+
+@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
+def test_every_section_ends_with_questions(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    sources = ["".join(cell["source"]) for cell in cells]
+    heads = [i for i, source in enumerate(sources) if source.startswith("## ")]
+    for start, end in zip(heads, [*heads[1:], len(sources)]):
+        if not NUMBERED.match(sources[start]): continue
+        last = sources[end - 1]
+        assert '<div class="tfs-check">' in last, sources[start]
+        for group in re.split(r"\n\n(?!<)", last)[1:]:
+            answers = QUESTION.findall(group)
+            assert len(answers) == group.count("<details>"), group
+            assert not answers or {"Yes", "No"} == set(answers), group
 
 
 def test_pages_say_what_they_are(folder, pages):

@@ -441,9 +441,14 @@ def _nice(value):
 # %% ../nbs/api/viz.ipynb #token-counts
 _ROLES = ["enc", "dec", "grey", "ink", "muted"]
 
-def _bar_labels(ax, at, values, name, color):
+def _alike(values):
+    "Numbers with as many decimals as the one that needs most, two at most."
+    decimals = next((d for d in range(2) if all(abs(v - round(v, d)) < 1e-9 for v in values)), 2)
+    return [f"{v:,.{decimals}f}" for v in values]
+
+def _bar_labels(ax, at, values, labels, name, color):
     for i, (y, value) in enumerate(zip(at, values)):
-        label = f"{_nice(value)} {name}" if i == 0 else _nice(value)
+        label = f"{labels[i]} {name}" if i == 0 else labels[i]
         ax.annotate(label, (value, y), (5, 0), textcoords="offset points", va="center", color=color,
                     parse_math=False)
 
@@ -451,11 +456,11 @@ def _bar_labels(ax, at, values, name, color):
 def _grouped_bars(ax, counts, rows, names):
     "A group of bars a row, 18 pixels a bar and 12 between groups."
     n, k = counts.shape
-    group = 18 * k + 12
+    group, labels = 18 * k + 12, _alike(counts.to_numpy().ravel())
     for j, color in zip(range(k), cycle(_ROLES)):
         at = [i * group + 18 * j for i in range(n)]
         ax.barh(at, counts.iloc[:, j], 15, color=COLORS[color])
-        _bar_labels(ax, at, counts.iloc[:, j], names[j], COLORS[color])
+        _bar_labels(ax, at, counts.iloc[:, j], labels[j::k], names[j], COLORS[color])
     ax.set_yticks([i * group + 9 * (k - 1) for i in range(n)], rows, color=COLORS["ink"])
     ax.set(ylim=(n * group - 15, -12), xlim=(0, None), xticks=[])
     ax.tick_params(length=0); ax.spines[["left", "bottom"]].set_visible(False)
@@ -476,9 +481,9 @@ def plot_token_counts(counts, # DataFrame: a row a model, a column a language
 
 # %% ../nbs/api/viz.ipynb #bars-alt
 def _bars_alt(title, counts):
-    rows = []
-    for row, values in zip(counts.index, counts.itertuples(index=False)):
-        parts = (f"{name} {_nice(value)}" for name, value in zip(counts.columns, values))
+    rows, labels = [], iter(_alike(counts.to_numpy().ravel()))
+    for row in counts.index:
+        parts = (f"{name} {next(labels)}" for name in counts.columns)
         rows.append(f"{row}: {', '.join(parts)}")
     return f"{_stop(title)} Bars. {'; '.join(rows)}."
 

@@ -158,7 +158,8 @@ def sidebar():
     summaries = [{"text": f"Lesson {n} on one page", "href": f"summaries/{path.stem}.qmd"}
                  for n, path in enumerate(lessons(), 1)]
     howto = (path.relative_to(NBS).as_posix() for path in howto_pages())
-    look_up = part("Look it up", "glossary.qmd", "references.qmd", "numbers.ipynb")
+    look_up = part("Look it up", "glossary.qmd", "references.qmd", "numbers.ipynb",
+                   "speed.qmd")
     look_up[0]["contents"][1:1] = summaries
     return [{"text": "Start here", "href": "index.ipynb"},
             *part("Lessons", *(path.relative_to(NBS).as_posix() for path in lessons())),

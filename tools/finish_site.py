@@ -116,6 +116,7 @@ def finish_page(text, page, cfg, terms=()):
     text = FORMULA.sub(mathml, text)
     text = ICON.sub(r'<i class="\1" aria-hidden="true">', text)
     text = own_links(text, page, site(cfg))
+    if page == "library.html": text = text.replace("/nbs/library.qmd", "/tools/project.py")
     text = re.sub(r"(<body[^>]*>)", rf"\1{SKIP}", text, count=1)
     if 'class="tfs-play"' in text:
         script = f'<script src="{relative("player.js", page)}" defer></script>'

@@ -15,7 +15,7 @@ LIBRARY = {
     "Load and measure": {
         "pretrained": "tokenizers of real models", "adapters": "any tokenizer, one interface",
         "measure": "what a text costs", "parallel": "one text, many languages",
-        "graphemes": "characters as readers count", "reading": "files of any size"},
+        "graphemes": "characters as readers count", "reading": "blocks of a text"},
     "Prepare": {"data": "sentence pairs", "splits": "clean and split without leaks"},
     "Train and encode": {
         "training": "from files of any size", "bpe-class": "byte-pair encoding",
