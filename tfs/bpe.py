@@ -94,13 +94,27 @@ def _arrow_chunks(text):
     whole = pa.LargeStringArray.from_buffers(1, ends, pa.py_buffer(raw))
     return pc.split_pattern(whole, pattern=" ").flatten()
 
+def _stretches(text):
+    "The different stretches between spaces of a long text, and the number of each one in turn."
+    from concurrent.futures import ThreadPoolExecutor
+    import numpy as np
+    import pyarrow as pa
+    middle = text.find(" ", len(text) // 2)
+    halves = [text[:middle], text[middle + 1:]] if middle >= 0 else [text]
+    numbered = lambda half: _arrow_chunks(half).dictionary_encode()
+    with ThreadPoolExecutor(2) as pool: found = list(pool.map(numbered, halves))
+    found = pa.chunked_array(found).unify_dictionaries().chunks
+    numbers = np.concatenate([part.indices.to_numpy(zero_copy_only=False) for part in found])
+    return found[0].dictionary.to_pylist(), numbers
+
 def _chunk_counts(sentences):
     "How often each stretch between spaces occurs."
     plainly = lambda: Counter(chain.from_iterable(map(methodcaller("split", " "), sentences)))
     if len(sentences) < 5000: return plainly()
-    try: found = _arrow_chunks(" ".join(sentences)).value_counts()
+    try: chunks, numbers = _stretches(" ".join(sentences))
     except (ImportError, ValueError): return plainly()
-    return dict(zip(found.field(0).to_pylist(), found.field(1).to_pylist()))
+    import numpy as np
+    return dict(zip(chunks, np.bincount(numbers).tolist()))
 
 # %% ../nbs/api/bpe-class.ipynb #cut-specials
 def _special_pattern(special_tokens):
@@ -412,12 +426,11 @@ MANY = 1000   # texts; with fewer of them Arrow does not pay
 def _gathered(self:BPE, text):
     "Ids and marks of a long text, each stretch looked up once; None without Arrow or with halves."
     import numpy as np
-    try: found = _arrow_chunks(text).dictionary_encode()
+    try: chunks, at = _stretches(text)
     except (ImportError, ValueError): return None
-    packed = self._look_up(found.dictionary.to_pylist())
+    packed = self._look_up(chunks)
     ids = np.frombuffer(b"".join(packed), np.uint32 if self._wide else np.uint16)
     sizes = np.fromiter(map(len, packed), np.int64, len(packed)) // ids.itemsize
-    at = found.indices.to_numpy(zero_copy_only=False)
     counts = sizes[at]
     ends = np.cumsum(counts)
     first = (np.cumsum(sizes) - sizes)[at] - (ends - counts)
@@ -538,6 +551,13 @@ def _uncollected():
 
 # %% ../nbs/api/bpe-class.ipynb #batch
 @patch
+def _listed(self:BPE, ids):
+    "An array of ids as a list; of many ids, equal ones are one object."
+    import numpy as np
+    if len(ids) < len(self): return ids.tolist()
+    return np.arange(len(self)).astype(object)[ids].tolist()
+
+@patch
 def encode_batch(self:BPE,
     texts,  # any number of texts
 ) -> list[list[int]]:
@@ -547,8 +567,8 @@ def encode_batch(self:BPE,
     with _uncollected():
         for block in _text_blocks(texts):
             ids, ends = self._packed_block(block)
-            ends = ends.tolist()
-            rows += map(ids.tolist().__getitem__, map(slice, [0, *ends], ends))
+            ids, ends = self._listed(ids), ends.tolist()
+            rows += map(ids.__getitem__, map(slice, [0, *ends], ends))
     return rows
 
 @patch
