@@ -9,7 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Hub(ThreadingHTTPServer):
-    "Repositories in memory; `faults` maps a part of a path to a status, 'hang' or 'cut'."
+    """Repositories in memory; `faults` maps a part of a path to what goes wrong there.
+
+    That is a status, a status with headers, 'hang', or for files 'cut' and 'stall'.
+    """
     daemon_threads = True
 
     def __init__(self):
@@ -55,6 +58,7 @@ class Handler(BaseHTTPRequestHandler):
         fault = self.server.fault(path)
         if fault == "hang": self.server.stopped.wait(20)
         elif isinstance(fault, int): self.answer({"error": f"fault {fault}"}, fault)
+        elif isinstance(fault, tuple): self.answer({"error": "fault"}, fault[0], **fault[1])
         elif route := self.route(path): route(path)
         else: self.answer({"error": "no such thing"}, 404)
 
@@ -127,10 +131,10 @@ class Handler(BaseHTTPRequestHandler):
     def content(self, path): return self.server.files.get(path, b"")
 
     def send_file(self, path, **headers):
-        "A file; with the fault 'cut' the connection ends half-way."
+        "A file; with the fault 'cut' the connection ends half-way, with 'stall' it stays open."
         if path not in self.server.files: return self.answer({"error": "gone"}, 404)
         body = self.content(path)
-        if self.server.fault("cut") != "cut" or self.command == "HEAD":
+        if not self.server.faults.keys() & {"cut", "stall"} or self.command == "HEAD":
             return self.answer(body, **headers)
         self.send_response(200)
         for name, value in {"Content-Length": len(body), **headers}.items():
@@ -138,5 +142,6 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body[:len(body) // 2])
         self.wfile.flush()
+        if "stall" in self.server.faults: self.server.stopped.wait(20)
         self.close_connection = True
         time.sleep(0.05)

@@ -82,7 +82,18 @@ FAULTS = [("/api/repos/create", 401, "doesn't know the token.*401"),
           ("/api/repos/create", "hang", "no answer within 1 s"),
           ("/preupload/", "hang", "no answer within 1 s"),
           ("/lfs/", "hang", "no answer within 1 s"),
-          ("/commit/", "hang", "no answer within 1 s")]
+          ("/commit/", "hang", "no answer within 1 s"),
+          *((path, (429, {"Retry-After": 30, "RateLimit": '"api";r=0;t=30'}),
+             "asks to wait.*429|no answer within 2 s") for path in
+            ("/api/repos/create", "/preupload/", "/objects/batch", "/lfs/", "/commit/")),
+          ("/objects/batch", 401, "doesn't know the token.*401"),
+          ("/preupload/", 403, "write access.*403"),
+          ("/commit/", 500, "the server failed|no answer within 2 s")]
+
+
+def waits(fault):
+    "Whether the client may try again until the time is up."
+    return isinstance(fault, tuple) or fault == 500
 
 
 @pytest.mark.parametrize("path, fault, message", FAULTS)
@@ -90,7 +101,7 @@ def test_faults(server, splits, capsys, caplog, path, fault, message):
     caplog.set_level("DEBUG")
     server.faults[path] = fault
     with pytest.raises(PublishError, match=message) as error:
-        publish_dataset(splits, "# card", timeout=1 if fault == "hang" else 60)
+        publish_dataset(splits, "# card", timeout=1 if fault == "hang" else 2 if waits(fault) else 60)
     out = capsys.readouterr()
     assert "\n" not in str(error.value)
     assert "ada/tfs-tatoeba-en-ru was not published" in str(error.value)
@@ -149,6 +160,44 @@ except Exception as e:
                          capture_output=True, encoding="utf-8", env=dict(os.environ))
     assert "PublishError" in run.stdout
     assert server.token not in run.stdout + run.stderr
+
+
+LOUD = """
+import logging, sys
+logging.basicConfig(level="DEBUG", stream=sys.stdout)
+from tfs.hub import publish_dataset
+try: publish_dataset(sys.argv[1], "# card", timeout=20)
+except Exception as error:
+    raise RuntimeError("while a pipeline ran") from error
+"""
+
+
+@pytest.mark.parametrize("path, fault", [(None, None), ("/api/repos/create", 403), ("/lfs/", 403),
+                                         ("/commit/", 409)])
+def test_the_loudest_log_is_silent_about_the_token(server, splits, path, fault):
+    "HF_DEBUG, logging at DEBUG, and an error in the chain of another: a process of its own."
+    if path: server.faults[path] = fault
+    loud = {**os.environ, "HF_DEBUG": "1", "HF_HUB_VERBOSITY": "debug", "PYTHONUTF8": "1",
+            "HF_HUB_DISABLE_XET": "1"}
+    run = subprocess.run([sys.executable, "-X", "dev", "-c", LOUD, str(splits)],
+                         capture_output=True, encoding="utf-8", env=loud)
+    assert (run.returncode == 0) == (path is None), run.stderr[-900:]
+    assert path is None or f"({fault})" in run.stderr and "while a pipeline ran" in run.stderr
+    assert "/api/repos/create" in run.stdout  # the log was on
+    assert server.token not in run.stdout + run.stderr
+    assert server.token[:12] not in run.stdout + run.stderr
+    files = server.repos.get("ada/tfs-tatoeba-en-ru", {})
+    assert (len(files) == 4) == (path is None)
+
+
+@pytest.mark.parametrize("user", ["../etc", "a/b", "ada\nx", "a b", "<b>", "\ud800", "x" * 200,
+                                  "hf_secret_token_of_the_test", "\x1b[31m", "..", "-"])
+def test_odd_users(server, splits, monkeypatch, user):
+    "One line, nothing published, and no part of another repository."
+    if user.isprintable() or user == "ada\nx": monkeypatch.setenv("TFS_HUB_USER", user)
+    with pytest.raises(PublishError) as error: publish_dataset(splits, "# card", user=user)
+    assert "\n" not in str(error.value) and str(error.value).isprintable()
+    assert not any(path.startswith("/api/repos") for _, path in server.calls)
 
 
 def head(card):

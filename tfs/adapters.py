@@ -72,16 +72,27 @@ def _hf_pieces(tokenizer):
     ids = [[i] for i in tokenizer.get_vocab().values()]
     return {text.strip() for text in tokenizer.decode_batch(ids, skip_special_tokens=False)}
 
+# %% ../nbs/api/adapters.ipynb #hf-told
+def _told(call, name):
+    "A function of `tokenizers` whose own errors become a `MeasureError` with the tokenizer's name."
+    def told(texts):
+        "Cuts of texts."
+        try: return call(texts, add_special_tokens=False)
+        except BaseException as e:
+            if type(e) is not Exception and type(e).__name__ != "PanicException": raise
+            why = (str(e) or type(e).__name__).splitlines()[0]
+        raise MeasureError(f"{name}: it can't encode this text ({why})")
+    return told
+
 # %% ../nbs/api/adapters.ipynb #hf
 def _from_hf(tokenizer, name):
     "A `tokenizers.Tokenizer`."
-    tok = _plain(tokenizer)
+    tok, name = _plain(tokenizer), name or "tokenizer"
     unknown = _unknown_id(tok)
     # the faster call gives no offsets, which only unknown tokens need
     cut = tok.encode_batch if unknown is not None else getattr(tok, "encode_batch_fast",
                                                                tok.encode_batch)
-    return Adapter(name or "tokenizer", type(tok.model).__name__, tok.get_vocab_size(),
-                   lambda texts: cut(texts, add_special_tokens=False),
+    return Adapter(name, type(tok.model).__name__, tok.get_vocab_size(), _told(cut, name),
                    lambda cuts: tok.decode_batch([c.ids for c in cuts], skip_special_tokens=False),
                    _nothing_unknown if unknown is None else _hf_unknown(unknown),
                    None if tok.normalizer else lambda: _hf_pieces(tok), threads=True, source=tok)

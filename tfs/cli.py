@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['app', 'Debug', 'Version', 'COMMANDS', 'Json', 'Csv', 'Markdown', 'Output', 'Specs', 'Files', 'Normalizer', 'Sources',
-           'Reference', 'Languages', 'ByRow', 'common', 'load_commands', 'choices', 'one_of', 'chosen_format', 'cell',
-           'write', 'check_output', 'aside', 'progress', 'load_specs', 'total_bytes', 'check_files', 'measure_files',
-           'tax_files', 'explain', 'run', 'main']
+           'Reference', 'Languages', 'ByRow', 'common', 'load_commands', 'choices', 'one_of', 'chosen_format',
+           'harmless', 'cell', 'as_json', 'write', 'check_output', 'aside', 'progress', 'load_specs', 'total_bytes',
+           'check_files', 'measure_files', 'tax_files', 'explain', 'run', 'main']
 
 # %% ../nbs/api/cli.ipynb #imports
 import sys
@@ -82,6 +82,14 @@ def chosen_format(
     return names[0] if names else "table"
 
 # %% ../nbs/api/cli.ipynb #cells
+def harmless(
+    text: str, # any string
+) -> str: # line ends and tabs stay
+    "A text whose control characters a terminal shows and doesn't obey."
+    import re
+    signs = "[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+    return re.sub(signs, lambda m: f"\\u{ord(m[0]):04x}", text)
+
 def cell(
     value, # a number, a text, a truth value or None
 ) -> str:
@@ -89,7 +97,7 @@ def cell(
     if value is None: return "n/a"
     if isinstance(value, bool): return "yes" if value else "no"
     if isinstance(value, int): return f"{value:,}"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) else harmless(str(value))
 
 def _markdown(text):
     "A text that Markdown leaves alone."
@@ -98,9 +106,18 @@ def _markdown(text):
     return re.sub(signs, lambda m: f"&#{ord(m[0])};", text).replace("\n", " ")
 
 # %% ../nbs/api/cli.ipynb #writers
-def _write_json(rows, columns):
+def as_json(
+    value, # what JSON can hold
+    **options, # of `json.dumps`
+) -> str: # without control characters
+    "JSON that is readable in every script."
     import json
-    print(json.dumps(rows, ensure_ascii=False, indent=2, allow_nan=False))
+    import re
+    text = json.dumps(value, ensure_ascii=False, **options)
+    return re.sub("[\x7f-\x9f]", lambda m: f"\\u{ord(m[0]):04x}", text)
+
+def _write_json(rows, columns):
+    print(as_json(rows, indent=2, allow_nan=False))
 
 def _write_csv(rows, columns):
     import csv
@@ -308,7 +325,7 @@ def measure_files(
 # %% ../nbs/api/cli.ipynb #notes
 def _notes(lines):
     "What to beware of, on standard error."
-    for line in filter(None, lines): print(f"note: {line}", file=sys.stderr)
+    for line in filter(None, lines): print(f"note: {harmless(line)}", file=sys.stderr)
 
 # %% ../nbs/api/cli.ipynb #parallel
 def _parallel(sources):
@@ -395,6 +412,7 @@ def explain(
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, OSError) and error.filename and error.strerror:
         text = f"{error.filename}: {error.strerror}"
+    elif isinstance(error, OSError) and error.strerror: text = error.strerror
     if isinstance(error, ValueError): return 2, text
     kind = "" if isinstance(error, (OSError, RuntimeError)) else f"{type(error).__name__}: "
     return 1, kind + text
@@ -406,11 +424,13 @@ def _utf8():
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
-def _unread() -> int: # exit code
-    "Whoever read the output has closed it, and Python would complain once more at exit."
+def _unread(
+    code: int = 0,
+) -> int: # the same
+    "Whoever took the output takes no more, and Python would complain once more at exit."
     import os
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    return code
 
 def run(
     args: list[str], # without the program's name
@@ -428,18 +448,31 @@ def run(
     except BaseException as error:
         if debug: raise
         code, line = explain(error)
-        print(f"tfs: {line}", file=sys.stderr)
+        print(f"tfs: {harmless(line)}", file=sys.stderr)
     return code if isinstance(code, int) else 0
 
 # %% ../nbs/api/cli.ipynb #main
 def _ended(*_): raise SystemExit(143)
 
+def _flushed(
+    code: int, # of the command
+) -> int: # 1 when its output can't be written
+    "Write what is left of the output."
+    try: sys.stdout.flush()
+    except BrokenPipeError: return _unread(code)
+    except OSError as error:
+        if not code: print(f"tfs: standard output: {error.strerror}", file=sys.stderr)
+        return _unread(code or 1)
+    return code
+
 def main():
     "The `tfs` command."
     import signal
-    _utf8()
-    signal.signal(signal.SIGTERM, _ended)
-    code = run(sys.argv[1:])
-    try: sys.stdout.flush()
-    except BrokenPipeError: _unread()
+    try:
+        _utf8()
+        signal.signal(signal.SIGTERM, _ended)
+        code = _flushed(run(sys.argv[1:]))
+    except KeyboardInterrupt as error: # before or after the command
+        code, line = explain(error)
+        print(f"tfs: {line}", file=sys.stderr)
     sys.exit(code)

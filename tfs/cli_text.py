@@ -14,8 +14,8 @@ from typing import Annotated
 
 import typer
 
-from .cli import (Files, Json, Specs, app, aside, check_files, check_output, load_specs,
-                     _spec_names)
+from .cli import (Files, Json, Specs, app, as_json, aside, check_files, check_output, harmless,
+                     load_specs, _spec_names)
 
 # %% ../nbs/api/cli-text.ipynb #encode-texts
 def _spelled(adapter, cut):
@@ -120,8 +120,7 @@ def _lines(files):
 
 def _shown(text, ids, tokens, as_tokens, json):
     "A line of output for a text."
-    import json as j
-    if json: return j.dumps({"text": text, "tokens": tokens, "ids": ids}, ensure_ascii=False)
+    if json: return as_json({"text": text, "tokens": tokens, "ids": ids})
     return " ".join(map(_plain, tokens) if as_tokens else map(str, ids))
 
 # %% ../nbs/api/cli-text.ipynb #encode
@@ -158,10 +157,11 @@ def encode(
 # %% ../nbs/api/cli-text.ipynb #parse
 def _row_text(adapter, line, as_tokens, json):
     "The text of one line of ids or tokens."
-    import json as j
     import re
+
+    from tfs.saved import parse_json
     key = "tokens" if as_tokens else "ids"
-    row = j.loads(line) if json else line.split()
+    row = parse_json(line) if json else line.split()
     if isinstance(row, dict): row = row.get(key)
     if not isinstance(row, list): raise ValueError(f"expected a list, or an object with {key}")
     if as_tokens: return decode_tokens(adapter, list(map(str, row)))
@@ -195,15 +195,16 @@ def decode(
 
       tfs encode a.txt -t gpt2 | tfs decode -t gpt2
     """
-    import json as j
     files = files or ["-"]
     if output: check_output(output, files)
     check_files(files)
     with aside(): adapter = load_specs([tokenizer])[0]
     if not tokens: _entries(adapter)
     with opened(output) as out:
+        # a terminal would obey what a pipe takes as it is
+        plain = harmless if out.isatty() else str
         for text in _decoded(adapter, files, tokens, json):
-            out.write((j.dumps(text, ensure_ascii=False) if json else text) + "\n")
+            out.write((as_json(text) if json else plain(text)) + "\n")
 
 # %% ../nbs/api/cli-text.ipynb #pieces
 def _pieces(adapter, text):

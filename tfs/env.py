@@ -7,17 +7,19 @@ __all__ = ['where', 'project_dir', 'work_dir', 'atomic', 'check_folder', 'atomic
            'seed_everything', 'mirror', 'mirror_info', 'stand_in']
 
 # %% ../nbs/api/env.ipynb #imports
-import json
+import glob
 import os
+import platform
 import random
 import shutil
 import sys
 import tempfile
 import uuid
 import warnings
+import zlib
 from configparser import ConfigParser
 from configparser import Error as ConfigError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -75,6 +77,44 @@ def work_dir() -> Path: # PermissionError when it can't be written to
     hosted = {"kaggle": "kaggle/working", "colab": "content"}.get(where())
     return _writable(_root()/hosted if hosted else base/"work")
 
+# %% ../nbs/api/env.ipynb #draft
+def _here() -> str: # eight hexadecimal digits
+    "This machine and, in Linux, this container: the place where the number of a process holds."
+    try: space = os.stat("/proc/self/ns/pid").st_ino
+    except OSError: space = 0
+    return f"{zlib.crc32(f'{platform.node()} {space}'.encode()):08x}"
+
+def _draft(
+    path: Path, # to be written
+) -> Path: # a new name
+    "A temporary neighbour."
+    owner = f"{_here()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    return path.with_name(f".{path.name}.{owner}.tmp")
+
+# %% ../nbs/api/env.ipynb #clear
+def _running(
+    pid: int, # of a process
+) -> bool: # True where it can't be told
+    "Whether a process is still there."
+    if os.name == "nt": return True # where os.kill would end it
+    try: os.kill(pid, 0)
+    except ProcessLookupError: return False
+    except (OSError, OverflowError): return True
+    return True
+
+def _clear_behind(
+    path: Path, # a file or folder that was to be written
+):
+    "Remove what processes that are gone have left beside it."
+    for left in path.parent.glob(glob.escape(f".{path.name}.{_here()}-") + "*.tmp*"):
+        pid = left.name.removeprefix(f".{path.name}.{_here()}-").partition("-")[0]
+        if not pid.isdecimal() or _running(int(pid)): continue
+        with suppress(OSError): # another process may be doing the same
+            # it was killed between moving the old folder away and the new one in
+            if left.suffix == ".old" and not path.exists(): left.rename(path)
+            elif left.is_dir(): shutil.rmtree(left, ignore_errors=True)
+            else: left.unlink()
+
 # %% ../nbs/api/env.ipynb #atomic
 @contextmanager
 def atomic(
@@ -83,37 +123,17 @@ def atomic(
     "Give a temporary path beside `path`; it becomes `path` when the block ends without an error."
     path = Path(os.path.realpath(path)) # a link keeps pointing to what it points to
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+    _clear_behind(path)
+    temporary = _draft(path)
     try:
         yield temporary
+        with suppress(OSError): shutil.copymode(path, temporary) # what was private stays so
         os.replace(temporary, path)
     except OSError as e:
         # a failed write doesn't say of which file
         if e.errno is not None and e.filename is None: e.filename = str(path)
         raise
     finally: temporary.unlink(missing_ok=True)
-
-# %% ../nbs/api/env.ipynb #atomic-folder
-def _running(
-    pid: int, # of a process
-) -> bool: # True where it can't be told
-    "Whether a process is still there."
-    if os.name == "nt": return True # where os.kill would end it
-    try: os.kill(pid, 0)
-    except ProcessLookupError: return False
-    except OSError: return True
-    return True
-
-def _clear_behind(
-    path: Path, # a folder that was to be written
-):
-    "Remove what processes that are gone have left beside a folder."
-    for left in path.parent.glob(f".{path.name}.*.tmp*"):
-        pid = left.name[len(path.name) + 2:].partition("-")[0]
-        if not pid.isdecimal() or _running(int(pid)): continue
-        # it was killed between moving the old folder away and the new one in
-        if left.suffix == ".old" and not path.exists(): left.rename(path)
-        else: shutil.rmtree(left, ignore_errors=True)
 
 # %% ../nbs/api/env.ipynb #check-folder
 def check_folder(
@@ -125,9 +145,24 @@ def check_folder(
     if folder == Path.cwd() or folder in Path.cwd().parents:
         raise ValueError(f"{path} holds the folder you are in: name a new one")
     if folder.exists() and not folder.is_dir(): raise ValueError(f"{path} is no folder")
-    others = sorted({p.name for p in folder.iterdir()} - set(names)) if folder.exists() else []
+    try: others = sorted({*os.listdir(folder)} - {*names})
+    except FileNotFoundError: others = []
     if not others: return folder
     raise ValueError(f"{path} holds {others[0]}: name a new folder, or move that away")
+
+# %% ../nbs/api/env.ipynb #swap
+def _put(
+    new: Path, path: Path, # a folder, and the name that it gets
+    old: Path, # where a folder of this name goes meanwhile
+):
+    "Let a folder take the place of another."
+    while True:
+        with suppress(FileNotFoundError): path.rename(old)
+        try: return new.rename(path)
+        except OSError:
+            if not path.exists(): raise
+        # another process was faster, and what it has replaced is of no more use
+        shutil.rmtree(old, ignore_errors=True)
 
 # %% ../nbs/api/env.ipynb #atomic-folder-2
 @contextmanager
@@ -136,20 +171,18 @@ def atomic_folder(
     names: tuple[str, ...] = (), # of its files
 ):
     "Give a temporary folder beside `path`; it becomes `path` when the block ends without an error."
-    path, draft = Path(os.path.realpath(path)), f"{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp"
+    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     _clear_behind(path)
     check_folder(path, names)
-    new, old = (path.with_name(f".{path.name}.{draft}{end}") for end in ("", ".old"))
+    new = _draft(path)
+    old = new.with_name(new.name + ".old")
     new.mkdir()
     try:
         yield new
-        if path.exists(): path.rename(old)
-        try: new.rename(path)
-        except OSError:
-            if old.exists(): old.rename(path)
-            raise
+        _put(new, path, old)
     finally:
+        if old.exists() and not path.exists(): old.rename(path)
         for left in (new, old): shutil.rmtree(left, ignore_errors=True)
 
 # %% ../nbs/api/env.ipynb #secret
@@ -238,7 +271,8 @@ def mirror_info() -> dict: # part -> {"stand_in": bool, "why": str}; ValueError 
     "What `mirror.json` says about the parts of the mirror; empty without one."
     path = mirror() and mirror()/"mirror.json"
     if path is None or not path.is_file(): return {}
-    try: info = json.loads(path.read_text(encoding="utf-8-sig"))
+    from tfs.saved import parse_json
+    try: info = parse_json(path.read_text(encoding="utf-8-sig"))
     except ValueError as e:
         raise ValueError(f"mirror.json in TFS_MIRROR is not JSON: {e}") from None
     if isinstance(info, dict) and all(isinstance(v, dict) for v in info.values()): return info

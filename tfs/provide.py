@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from .env import atomic, mirror, stand_in, where
+from .saved import parse_json
 
 # %% ../nbs/api/provide.ipynb #order
 class Unavailable(RuntimeError):
@@ -282,9 +283,9 @@ def _kept(
 ) -> bool: # True when there is a copy to trust
     "Whether a fetched file is still what it was."
     if not path.is_file(): return False
-    try: note = json.loads(_note(path).read_text(encoding="utf-8"))
+    try: note = parse_json(_note(path).read_text(encoding="utf-8"))
     except (OSError, ValueError): note = {"url": url, "sha256": sha256}
-    if note.get("url") != url: return False
+    if not isinstance(note, dict) or note.get("url") != url: return False
     return all(h is None or h == _hash(path, "sha256") for h in (note.get("sha256"), sha256))
 
 # %% ../nbs/api/provide.ipynb #fetch
@@ -320,7 +321,10 @@ def from_url(
         _fetch(url, path, sha256)
         return path, parts.netloc
     except Unavailable as e: reason = str(e)
-    except Exception as e: reason = why(e); _ANSWERS.clear()
+    except Exception as e:
+        own = isinstance(e, OSError) and not isinstance(e, URLError) and e.filename
+        reason = f"{own}: {e.strerror}; set TFS_CACHE to another folder" if own else why(e)
+        _ANSWERS.clear()
     raise Unavailable(f"not cached, and {reason}")
 
 # %% ../nbs/api/provide.ipynb #url-file

@@ -17,6 +17,7 @@ from pathlib import Path
 from fastcore.basics import patch
 
 from .pipeline import Pipeline
+from .saved import parse_json
 
 # %% ../nbs/api/tally.ipynb #recipe
 @dataclass(frozen=True)
@@ -62,13 +63,17 @@ def _metadata(recipe):
 
 def _recipe(path, metadata):
     "The recipe in a file's metadata."
-    fields = json.loads((metadata or {}).get(KEY, "{}"))
-    if not fields: raise CountsError(f"{path} holds no counts of words: make them with tfs count")
-    if fields.pop("version") != VERSION:
-        raise CountsError(f"{path} was written by tfs {fields['tfs']}: update tfs to read it")
-    del fields["tfs"]
-    lists = {k: tuple(fields.pop(k)) for k in ("special_tokens", "skipped")}
-    return Recipe(Pipeline(**fields.pop("pipeline")), **lists, **fields)
+    if not (metadata or {}).get(KEY):
+        raise CountsError(f"{path} holds no counts of words: make them with tfs count")
+    try:
+        fields = parse_json(metadata[KEY])
+        version, maker = fields.pop("version"), fields.pop("tfs")
+        lists = {k: tuple(map(str, fields.pop(k))) for k in ("special_tokens", "skipped")}
+        pipeline, missing = Pipeline(**fields.pop("pipeline")), int(fields.pop("missing"))
+        if version == VERSION: return Recipe(pipeline, missing=missing, **lists, **fields)
+    except (ValueError, TypeError, KeyError, AttributeError) as e:
+        raise CountsError(f"{path} is damaged ({type(e).__name__}: {e}): count again") from None
+    raise CountsError(f"{path} was written by tfs {maker}: update tfs to read it")
 
 # %% ../nbs/api/tally.ipynb #sorted
 def _arrow(counts):
