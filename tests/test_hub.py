@@ -100,8 +100,9 @@ def waits(fault):
 def test_faults(server, splits, capsys, caplog, path, fault, message):
     caplog.set_level("DEBUG")
     server.faults[path] = fault
+    seconds = 1 if fault == "hang" else 2 if waits(fault) else 60
     with pytest.raises(PublishError, match=message) as error:
-        publish_dataset(splits, "# card", timeout=1 if fault == "hang" else 2 if waits(fault) else 60)
+        publish_dataset(splits, "# card", timeout=seconds)
     out = capsys.readouterr()
     assert "\n" not in str(error.value)
     assert "ada/tfs-tatoeba-en-ru was not published" in str(error.value)

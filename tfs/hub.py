@@ -187,6 +187,7 @@ def _explain(
     status = status_of(error)
     if status in _ADVICE: return f"{_ADVICE[status]} ({status})"
     line = re.sub(r"(?i:bearer).*|hf_\w+", "••••", why(error).replace(str(token), "••••"))
+    line = "".join(c if c.isprintable() else "·" for c in line)
     late = isinstance(error, TimeoutError)
     return line + "; look at the repository before you try again" * late
 
@@ -217,6 +218,9 @@ def _publish(
     if not (user and token):
         return print("Not published: that takes TFS_HUB_USER and the secret HF_TOKEN.")
     if not re.fullmatch("[!-~]+", token): raise PublishError("HF_TOKEN is not one word of ASCII")
+    # who mixes the two up would make the token a part of an address
+    if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_.-]{0,95}", user) or token in user:
+        raise PublishError("TFS_HUB_USER is no name of a user of the Hub")
     name, content = target(repo, user), files()
     url = f"{hub_url()}/{'datasets/' * (repo_type == 'dataset')}{name}"
     try: reach(hub_url()); within(timeout, partial(_upload, name, repo_type, content, token))
