@@ -681,7 +681,8 @@ def save(self:BPE,
 # %% ../nbs/api/bpe-class.ipynb #load
 def _read_saved(path):
     "The content of a file of `BPE.save`; raises `ValueError` that says what else it is."
-    try: saved = json.loads(Path(path).read_bytes().decode("utf-8"))
+    from tfs.saved import parse_json
+    try: saved = parse_json(Path(path).read_bytes().decode("utf-8"))
     except ValueError as e:
         raise ValueError(f"{path}: not JSON ({e}). Save the tokenizer again.") from None
     if isinstance(saved, dict) and "model" in saved:
