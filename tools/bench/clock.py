@@ -15,7 +15,7 @@ class Run:
     seconds: float
     memory: int                # bytes: the most that the process has had
     result: Any = None         # must be equal within a row; None is not compared
-    cpu: float | None = None   # seconds on all cores, where the whole call was measured
+    cpu: float | None = None   # seconds on all cores
 
 
 def peak_memory():
@@ -38,19 +38,25 @@ def load(*names):
         if importlib.util.find_spec(name.partition(".")[0]): importlib.import_module(name)
 
 
+def moment():
+    "Now, by the clock on the wall and by the processor's."
+    return time.perf_counter(), time.process_time()
+
+
 def clocked(function, times=1, since=None, until=None):
     """The best of some calls; what is older is hidden from the garbage collector.
 
-    A function may note moments in the lists `since` and `until`: there the clock starts or stops.
+    Moments that it notes in the lists `since` and `until` are where the clock starts and stops.
     """
     gc.collect()
     gc.freeze()
-    seconds, cpu, whole = [], [], since is until is None
+    found = []
     for _ in range(times):
         result = None   # else two results would share the memory
-        start, used = time.perf_counter(), time.process_time()
+        start = moment()
         result = function()
-        stop = time.perf_counter()
-        cpu.append(time.process_time() - used)
-        seconds.append((until[-1] if until else stop) - (since[-1] if since else start))
-    return Run(min(seconds), peak_memory(), result, min(cpu) if whole else None)
+        stop = moment()
+        found.append([b - a for a, b in zip(since[-1] if since else start,
+                                            until[-1] if until else stop)])
+    seconds, cpu = map(min, zip(*found))
+    return Run(seconds, peak_memory(), result, cpu)

@@ -1,8 +1,7 @@
 """Whole columns: counting, normalising, fingerprints, groups, and comparing two tokenizers."""
 import random
-import time
 
-from clock import clocked, load
+from clock import clocked, load, moment
 from encoding import load_bpe, load_hf
 from row import HF, Row, times_faster, times_lighter
 from texts import texts
@@ -49,7 +48,7 @@ def count_hf():
 
     def feed():
         yield from rows
-        read_at.append(time.perf_counter())
+        read_at.append(moment())
 
     return clocked(lambda: tokenizer.train_from_iterator(feed(), trainer), until=read_at)
 

@@ -1,7 +1,5 @@
 """WordPiece and Unigram with 8,000 pieces, from word counts."""
-import time
-
-from clock import clocked, load
+from clock import clocked, load, moment
 from row import HF, SPM, Row, Target, at_most
 from texts import words
 from training import sentencepiece
@@ -38,7 +36,7 @@ def hf_trained(model, trainer, name):
 
     def feed():
         for word, n in counts.items(): yield " ".join([word] * n)
-        read_at.append(time.perf_counter())
+        read_at.append(moment())
 
     run = clocked(lambda: tokenizer.train_from_iterator(feed(), trainer), since=read_at)
     run.result = None

@@ -4,10 +4,9 @@ import inspect
 import json
 import os
 import tempfile
-import time
 from pathlib import Path
 
-from clock import clocked
+from clock import clocked, moment
 from row import FAST, HF, HF_ONE, NUMPY, SPM, Row, Target, at_most, megabytes, times_lighter
 from texts import WORK, read, symbols, words
 
@@ -59,7 +58,7 @@ def hf(n):
 
     def feed():
         for word, times in counts.items(): yield " ".join([word] * times)
-        read_at.append(time.perf_counter())
+        read_at.append(moment())
 
     run = clocked(lambda: tokenizer.train_from_iterator(feed(), trainer), since=read_at)
     run.result = hf_merges(tokenizer)
