@@ -44,6 +44,7 @@ def splits(tmp_path):
     for name in ("train", "validation", "test"):
         (tmp_path/f"{name}.parquet").write_bytes(name.encode() * 1000)
     (tmp_path/"notes.txt").write_text("not a split", encoding="utf-8")
+    (tmp_path/"dropped.parquet").write_bytes(b"left out")
     return tmp_path
 
 

@@ -238,7 +238,8 @@ def publish_dataset(
     "Publish the splits of a run."
     def files():
         "The card and the splits."
-        splits = sorted(Path(folder).glob("*.parquet"))
+        # `tfs split` keeps beside the splits what it left out
+        splits = sorted(p for p in Path(folder).glob("*.parquet") if p.stem != "dropped")
         if not splits: raise FileNotFoundError(f"{folder} has no .parquet file to publish")
         return {"README.md": card.encode()} | {f"data/{p.name}": str(p) for p in splits}
     return _publish(HUB_DATASET, "dataset", files, user, timeout)
