@@ -164,6 +164,7 @@ def _flores_tar(path):
         tables = [pd.DataFrame(dict(sorted(parts[p].items())), dtype=object) for p in FLORES_PARTS]
     except (ValueError, OSError, EOFError, tarfile.TarError, zlib.error) as e: why = e
     else: why = "" if all(map(len, tables)) else "a part is missing"
+    why = " ".join(str(why).split())[:99]
     if why: raise Unavailable(f"{Path(path).name} is damaged ({why}): delete {path}")
     empty = pd.DataFrame({c: [""] for c in tables[0]}, dtype=object)
     return pd.concat([t for table in tables for t in (table, empty)], ignore_index=True)

@@ -471,8 +471,8 @@ def plot_token_counts(counts, # DataFrame: a row a model, a column a language
                       alt: str | None = None) -> Figure:
     "Horizontal bars, a group a row; the first group names the colours."
     from matplotlib import rc_context
-    (n, k), names = counts.shape, [visible(str(c)) for c in counts.columns]
-    rows = [visible(str(row)) for row in counts.index]
+    (n, k), names = counts.shape, [fit(visible(str(c)), 110) for c in counts.columns]
+    rows = [fit(visible(str(row)), 150) for row in counts.index]
     with rc_context(_style()):
         fig, top = _canvas(title, n * (18 * k + 12))
         ax = _axes(fig, max(map(text_width, rows)) + 8, top, max(map(text_width, names)) + 46, 0)

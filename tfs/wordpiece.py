@@ -251,6 +251,7 @@ class WordPiece:
         self.pipeline = Pipeline(self.normalizer, self.pre_tokenizer, bare=True)
         self.tokens, self.special_tokens = tuple(self.tokens), tuple(self.special_tokens)
         check_texts((*self.tokens, *self.special_tokens))
+        if not isinstance(self.max_chars, int): raise ValueError("max_chars is no whole number")
         self.vocab = {token: i for i, token in enumerate(self.tokens)}
         if len(self.vocab) < len(self.tokens):
             twice = Counter(self.tokens).most_common(1)[0][0]
