@@ -472,7 +472,7 @@ def plot_token_counts(counts, # DataFrame: a row a model, a column a language
     "Horizontal bars, a group a row; the first group names the colours."
     from matplotlib import rc_context
     (n, k), names = counts.shape, [fit(visible(str(c)), 110) for c in counts.columns]
-    rows = [fit(visible(str(row)), 190) for row in counts.index]
+    rows = [fit(visible(str(row)), 240) for row in counts.index]
     with rc_context(_style()):
         fig, top = _canvas(title, n * (18 * k + 12))
         ax = _axes(fig, max(map(text_width, rows)) + 8, top, max(map(text_width, names)) + 46, 0)
