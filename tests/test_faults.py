@@ -125,10 +125,10 @@ def content(folder):
 @pytest.fixture(scope="module")
 def place():
     "A folder that everyone may enter, with what commands read."
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         folder = Path(name)
         folder.chmod(0o755)
-        os.environ["HF_HUB_OFFLINE"] = "1"
+        patch.setenv("HF_HUB_OFFLINE", "1")
         for n in (0, 1):
             (folder/f"{n}.txt").write_text(f"low lower lowest{n}\n" * 400, encoding="utf-8")
             (folder/f"{n}.ids").write_text(f"97 98 {99 + n}\n" * 400, encoding="utf-8")
