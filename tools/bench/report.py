@@ -20,8 +20,8 @@ description: "The library, the lesson's plain versions and other libraries, side
 """
 HOW = """Every figure comes from one command, `make bench`. Each run is a process of its own, and
 the contestants of a row take turns, so that a slow minute hits all of them. Seconds are the least
-of the runs, with the slowest beside them. CPU is the processor's own seconds, on all cores; where two
-contestants use one core each, a target looks at these, because other programs disturb them less.
+of the runs, with the slowest beside them. CPU is the processor's own seconds, on all cores; where
+two contestants use one core each, a target looks at these: other programs disturb them less.
 Where seconds are far above CPU, other programs had the processor, and CPU says more. MB is the most
 memory that the process has had, its input included. Contestants that must give equal
 results are compared in the same run. `python tools/bench --list` names the rows, `--row NAME`
