@@ -59,7 +59,9 @@ def test_models_take_any_text(name, text):
     decoded = model.decode(tokens)
     assert isinstance(decoded, str)
     if name == "bpe gpt2": assert decoded == text
-    if not half(text) and not tables_differ(text):
+    # a special token spelled out in a text is text for our WordPiece and Unigram
+    spelled = "bpe" not in name and any(t in text for t in model.special_tokens)
+    if not half(text) and not spelled and not tables_differ(text):
         known = [model.vocab.get(t, model.vocab.get("<unk>", model.vocab.get("[UNK]")))
                  for t in tokens]
         assert known == twin.encode(text, add_special_tokens=False).ids
