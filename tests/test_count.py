@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
 
@@ -283,7 +284,10 @@ def test_an_interrupted_run_leaves_nothing(tmp_path, folder, kill):
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path/"tmp")}
     command = [sys.executable, "-m", "tfs", "count", str(tmp_path/"in"/"*.gz"), "--num-proc", "2",
                "--max-words", "1000", "-o", str(tmp_path/"c.parquet")]
-    run = subprocess.Popen(command, env=env, stderr=subprocess.PIPE, start_new_session=True)
+    # a shell starts what runs in its background with Ctrl-C ignored
+    heeding = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    run = subprocess.Popen(command, env=env, stderr=subprocess.PIPE, start_new_session=True,
+                           preexec_fn=heeding)
     deadline = time.monotonic() + 60
     while not list((tmp_path/"tmp").rglob("*.parquet")) and time.monotonic() < deadline:
         time.sleep(.05)

@@ -104,7 +104,7 @@ def test_every_code_point(name, context):
     wrong = [t for t in different if not tables_differ(t)]
     assert not wrong, f"{len(wrong)} of {len(different)}, first {wrong[0]!r}"
     # the editions differ on what is new in one of them, not on whole scripts
-    assert len(different) < 10_000
+    assert len(different) < 30_000
 
 
 def test_few_characters_are_excused():
