@@ -1,13 +1,15 @@
 """Every figure of a measurement against an independent computation, and every kind of tokenizer."""
 import io
 import json
+import os
 import random
 import tracemalloc
 import unicodedata
 import warnings
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import metadata
 from itertools import chain
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -197,6 +199,16 @@ def test_graphemes_of_mixed_texts(pieces, size):
     assert "".join(cut_blocks([text[:7], text[7:]], size)) == text
 
 
+def test_clusters_across_a_space():
+    "Few such words, many, and none; each block has some of them."
+    for words in (["\u0301e", "a\u0600"], [f"\u0301{n}" for n in range(300)], ["ab"]):
+        lines = [" ".join(words[n % len(words)::7]) + "\u00a0\u0301 x\t\u0301y"
+                 for n in range(3000)]
+        text = "\r\n".join(lines)
+        assert len(list(cut_blocks([text]))) > 2
+        assert measured("bytes", text, None).graphemes == len(graphemes(text))
+
+
 @pytest.mark.parametrize("name", ["gpt2", "gpt4", "gpt4o", "llama3", "deepseek-v3"])
 def test_blocks_have_the_tokens_of_the_whole(name):
     story = parallel.story()
@@ -227,7 +239,65 @@ def test_a_text_without_spaces_is_cut_at_last():
     assert max(map(len, blocks)) <= 1_100_000 and sum(map(len, blocks)) == 2_500_000
 
 
+@pytest.mark.parametrize("kind", ["BPE", "WordPiece", "Unigram"])
+def test_threads_and_a_full_cache_change_nothing(kind, monkeypatch):
+    adapter, story = as_tokenizer(small(kind)), "\n".join(parallel.story().stack())
+    text = "".join(f"{story}\n{n}\n" for n in range(60))
+    alone = replace(adapter, threads=False)
+    monkeypatch.setattr(measure, "_CACHE", 40)
+    [many], [one] = measure_all([adapter], [text]), measure_all([alone], [text])
+    assert many == one and many.whole_words > 1000
+
+
+def test_the_command_leaves_threads_to_measuring(monkeypatch):
+    from tfs.cli import _threads_of_measure
+    name = "TOKENIZERS_PARALLELISM"
+    threaded, other = as_tokenizer("gpt2"), as_tokenizer("bytes")
+    monkeypatch.delenv(name, raising=False)
+    for group, value in (([threaded], "false"), ([threaded, other], None)):
+        with _threads_of_measure(group): assert os.environ.get(name) == value
+        assert name not in os.environ
+    monkeypatch.setenv(name, "true")
+    with _threads_of_measure([threaded]): assert os.environ[name] == "true"
+    assert os.environ[name] == "true"
+
+
 # kinds of tokenizers
+
+ADDED = ["<|end|>", "two words", "日本", "Ġé x", "Ġéé"]
+
+@pytest.fixture(scope="module")
+def byte_level():
+    "A tokenizer of all bytes and a few merges, with added tokens of other characters."
+    symbols = pre_tokenizers.ByteLevel.alphabet()
+    tokenizer = Tokenizer(models.BPE(vocab={s: i for i, s in enumerate(sorted(symbols))},
+                                     merges=[]))
+    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(False), \
+        decoders.ByteLevel()
+    tokenizer.add_tokens(ADDED)
+    return tokenizer
+
+
+@given(st.lists(st.lists(st.integers(0, 255 + len(ADDED)), max_size=40), max_size=4))
+@settings(max_examples=300, deadline=None)
+def test_the_table_of_bytes_decodes_as_the_library_does(byte_level, ids):
+    adapter = as_tokenizer(byte_level)
+    assert adapter.decode([SimpleNamespace(ids=i) for i in ids]) == \
+        byte_level.decode_batch(ids, skip_special_tokens=False)
+    pieces = byte_level.decode_batch([[i] for i in range(256 + len(ADDED))],
+                                     skip_special_tokens=False)
+    assert adapter.pieces() == {piece.strip() for piece in pieces}
+
+
+@pytest.mark.parametrize("name", ["gpt2", "gpt4", "gpt4o", "llama3", "deepseek-v3"])
+def test_real_tables_of_bytes(name):
+    adapter, tokenizer = as_tokenizer(name), load_tokenizer(name)
+    ids = [[i] for i in tokenizer.get_vocab().values()]
+    random.Random(0).shuffle(ids)
+    ids += [list(chain(*ids[n:n + 50])) for n in range(0, 5000, 50)]
+    assert adapter.decode([SimpleNamespace(ids=i) for i in ids]) == \
+        tokenizer.decode_batch(ids, skip_special_tokens=False)
+
 
 def test_truncation_padding_and_special_tokens_do_not_count():
     from tokenizers.processors import TemplateProcessing

@@ -10,10 +10,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 
 from .graphemes import graphemes
-from .pretrained import ALIASES, LLM_TOKENIZERS, load_tokenizer
+from .pretrained import ALIASES, LLM_TOKENIZERS, byte_symbols, load_tokenizer
 
 # %% ../nbs/api/adapters.ipynb #error
 class MeasureError(ValueError):
@@ -67,10 +68,28 @@ def _hf_unknown(unknown):
         return len(at), sum(end - start for start, end in at)
     return count
 
-def _hf_pieces(tokenizer):
-    "All texts that can be one token, without the spaces around them."
-    ids = [[i] for i in tokenizer.get_vocab().values()]
-    return {text.strip() for text in tokenizer.decode_batch(ids, skip_special_tokens=False)}
+# %% ../nbs/api/adapters.ipynb #hf-spelled
+def _spelled(tokenizer):
+    "The bytes of every token, by id, where the decoder turns symbols to bytes."
+    symbols = {ord(symbol): byte for byte, symbol in byte_symbols().items()}
+    known, vocab = frozenset(map(chr, symbols)), tokenizer.get_vocab()
+    spelled = [b""] * (max(vocab.values(), default=-1) + 1)
+    for text, id in vocab.items():
+        # an added token with any other character stands for itself
+        plain = known.issuperset(text)
+        spelled[id] = text.translate(symbols).encode("latin-1") if plain else text.encode()
+    return spelled
+
+def _hf_spelling(tokenizer):
+    "Two functions: from cuts to texts, and to the set of texts, stripped, that can be one token."
+    if type(tokenizer.decoder).__name__ != "ByteLevel":
+        call = lambda ids: tokenizer.decode_batch(ids, skip_special_tokens=False)
+        pieces = lambda: call([[i] for i in tokenizer.get_vocab().values()])
+        return lambda cuts: call([c.ids for c in cuts]), lambda: {t.strip() for t in pieces()}
+    table = lru_cache(lambda: _spelled(tokenizer))
+    text = lambda spelled: b"".join(spelled).decode("utf-8", "replace")
+    return (lambda cuts: [text([spelled[i] for i in c.ids]) for spelled in [table()] for c in cuts],
+            lambda: {text([spelled]).strip() for spelled in table()})
 
 # %% ../nbs/api/adapters.ipynb #hf-told
 def _told(call, name):
@@ -92,10 +111,10 @@ def _from_hf(tokenizer, name):
     # the faster call gives no offsets, which only unknown tokens need
     cut = tok.encode_batch if unknown is not None else getattr(tok, "encode_batch_fast",
                                                                tok.encode_batch)
-    return Adapter(name, type(tok.model).__name__, tok.get_vocab_size(), _told(cut, name),
-                   lambda cuts: tok.decode_batch([c.ids for c in cuts], skip_special_tokens=False),
+    decode, pieces = _hf_spelling(tok)
+    return Adapter(name, type(tok.model).__name__, tok.get_vocab_size(), _told(cut, name), decode,
                    _nothing_unknown if unknown is None else _hf_unknown(unknown),
-                   None if tok.normalizer else lambda: _hf_pieces(tok), threads=True, source=tok)
+                   None if tok.normalizer else pieces, threads=True, source=tok)
 
 # %% ../nbs/api/adapters.ipynb #transformers
 def _from_transformers(tokenizer, name):

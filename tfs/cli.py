@@ -9,6 +9,7 @@ __all__ = ['app', 'Debug', 'Version', 'COMMANDS', 'Json', 'Csv', 'Markdown', 'Ou
            'check_files', 'measure_files', 'tax_files', 'explain', 'run', 'main']
 
 # %% ../nbs/api/cli.ipynb #imports
+import os
 import sys
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
@@ -278,13 +279,24 @@ def check_files(
     for file in files:
         if not _flows(file): next(read_chunks(file, 1 << 10))
 
+# %% ../nbs/api/cli.ipynb #threads-of-measure
+@contextmanager
+def _threads_of_measure(adapters):
+    "No threads inside `tokenizers` while `measure_all` has its own, unless the user set them."
+    name = "TOKENIZERS_PARALLELISM"
+    ours = name not in os.environ and all(a.threads for a in adapters)
+    if ours: os.environ[name] = "false"
+    try: yield
+    finally:
+        if ours: del os.environ[name]
+
 # %% ../nbs/api/cli.ipynb #measure-each
 def _measure_each(files, adapters, normalizer):
     "(file, Measurement) for all files and tokenizers."
     from tfs.measure import MeasureError, measure_all
     from tfs.reading import read_chunks
     done, total = 0, total_bytes(files)
-    with progress("measuring", total, bytes=True) as show:
+    with _threads_of_measure(adapters), progress("measuring", total, bytes=True) as show:
         for file in files:
             chunks = read_chunks(file, progress=lambda at, before=done: show(before + at))
             found = measure_all(adapters, chunks, normalizer)

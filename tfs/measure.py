@@ -172,13 +172,14 @@ from .reading import cut_blocks
 
 # %% ../nbs/api/measure.ipynb #words
 _CACHE = 200_000 # words
-_CLUSTER = (r"\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=Prepend}\p{GCB=L}\p{GCB=V}\p{GCB=T}"
-            r"\p{RI}\u200d")
+_MARK, _PREPEND = r"\p{GCB=Extend}\p{GCB=SpacingMark}\u200d", r"\p{GCB=Prepend}"
+_CLUSTER = _MARK + _PREPEND + r"\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{RI}"
 _SCRIPTS = (r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
             r"\p{Javanese}\p{Balinese}")
 _UNSPACED, _CLUSTERED = regex.compile(f"[{_SCRIPTS}]+"), regex.compile(f"[{_CLUSTER}]")
-_ACROSS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}\u200d]|.*\p{GCB=Prepend}$",
-                        regex.DOTALL)
+_ODD_ENDS = regex.compile(rf"[{_MARK}]|.*{_PREPEND}$", regex.DOTALL)
+# a line end or another control never joins a cluster, the spaces here do
+_ACROSS = regex.compile(rf"[\p{{Zs}}](?=[{_MARK}])|{_PREPEND}(?=\p{{Zs}})")
 
 # %% ../nbs/api/measure.ipynb #special-words
 @lru_cache
@@ -195,12 +196,12 @@ def _look(word):
     "Code points beyond graphemes, letters of unspaced scripts, whether a cluster may cross an end."
     unspaced = sum(map(len, _UNSPACED.findall(word)))
     if not _CLUSTERED.search(word): return 0, unspaced, False
-    return len(word) - len(GRAPHEME.findall(word)), unspaced, bool(_ACROSS.match(word))
+    return len(word) - len(GRAPHEME.findall(word)), unspaced, bool(_ODD_ENDS.match(word))
 
-def _crossing(block, seen):
-    "How many graphemes a block has less than its words and spaces apart."
-    less = sum(seen[word][0] for word in block.split() if word in seen)
-    return len(block) - block.count("\r\n") - less - len(GRAPHEME.findall(block))
+def _crossing(blocks, words):
+    "How many clusters reach across a space; each does so at one of the words."
+    near = blocks if len(words) > 99 else [b for b in blocks if any(w in b for w in words)]
+    return sum(len(_ACROSS.findall(block)) for block in near)
 
 # %% ../nbs/api/measure.ipynb #text-counts
 class _TextCounts:
@@ -242,9 +243,7 @@ def _special(self: _TextCounts, counts, blocks):
     looks = [(*self.special[word], counts[word]) for word in words]
     self.graphemes -= sum(less * n for less, _, _, n in looks)
     self.unspaced += sum(letters * n for _, letters, _, n in looks)
-    odd = {word for word, look in zip(words, looks) if look[2]}
-    across = [block for block in blocks if odd and not odd.isdisjoint(block.split())]
-    self.graphemes -= sum(_crossing(block, self.special) for block in across)
+    self.graphemes -= _crossing(blocks, [w for w, look in zip(words, looks) if look[2]])
 
 # %% ../nbs/api/measure.ipynb #utf8
 def _utf8(text):
@@ -272,25 +271,33 @@ class _TokenCounts:
         self.tokens = self.unknown_tokens = self.whole_words = 0
         self.unknown_characters, self.lossless = 0, True
 
-    def cut(self, blocks):
-        "Tokens, unknown tokens, code points in them, whether decoding gives the blocks back."
+    def cut(self, blocks, counts):
+        "Tokens, unknown tokens, code points in them, words kept whole, whether blocks come back."
         cuts = self.adapter.encode(blocks)
         unknown, lost = zip(*map(self.adapter.unknown, cuts, blocks))
         back = self.lossless and self.adapter.decode(cuts) == blocks
-        return sum(map(len, cuts)), sum(unknown), None if None in lost else sum(lost), back
+        return (sum(map(len, cuts)), sum(unknown), None if None in lost else sum(lost),
+                self.kept(counts), back)
 
-    def add(self, counts, tokens, unknown, lost, back):
-        "Add what was cut, and the words that are kept whole."
+    def add(self, tokens, unknown, lost, kept, back):
+        "Add what was cut."
         self.tokens += tokens
         self.unknown_tokens += unknown
         can_tell = None not in (lost, self.unknown_characters)
         self.unknown_characters = self.unknown_characters + lost if can_tell else None
+        self.whole_words += kept
         self.lossless = self.lossless and back
-        if len(self.whole) > _CACHE and self.pieces is None: self.whole.clear()
-        words = counts if self.pieces is None else self.pieces.intersection(counts)
-        new = [word for word in words if word not in self.whole]
-        self.whole.update(_whole(self.adapter, new))
-        self.whole_words += sum(counts[word] for word in words if self.whole[word])
+
+# %% ../nbs/api/measure.ipynb #kept
+@patch
+def kept(self: _TokenCounts, counts):
+    "How many words are kept whole."
+    # another thread may go on with the table that this one leaves
+    if len(self.whole) > _CACHE and self.pieces is None: self.whole = {}
+    whole, words = self.whole, counts
+    if self.pieces is not None: words = self.pieces.intersection(counts)
+    whole.update(_whole(self.adapter, [word for word in words if word not in whole]))
+    return sum(counts[word] for word in words if whole[word])
 
 # %% ../nbs/api/measure.ipynb #batches
 def _batches(blocks, size=16):
@@ -311,18 +318,20 @@ def _normalizer(
                        f"{', '.join(NORMALIZERS)}")
 
 # %% ../nbs/api/measure.ipynb #cuts
+_THREADS = 4
+
 def _cuts(each, items):
-    "For each (blocks, word counts): the counts, and what every tokenizer makes of the blocks."
-    work = lambda blocks: [tokens.cut(blocks) for tokens in each]
+    "For each (blocks, word counts): what every tokenizer makes of them."
+    work = lambda blocks, counts: [tokens.cut(blocks, counts) for tokens in each]
     if not all(tokens.adapter.threads for tokens in each):
-        yield from ((counts, work(blocks)) for blocks, counts in items)
+        yield from (work(*item) for item in items)
         return
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(_THREADS) as pool:
         running = deque()
-        for blocks, counts in items:
-            running.append((counts, pool.submit(work, blocks)))
-            if len(running) > 2: yield running[0][0], running.popleft()[1].result()
-        yield from ((counts, future.result()) for counts, future in running)
+        for item in items:
+            running.append(pool.submit(work, *item))
+            if len(running) > _THREADS: yield running.popleft().result()
+        yield from (future.result() for future in running)
 
 # %% ../nbs/api/measure.ipynb #measure-all
 def measure_all(
@@ -335,8 +344,8 @@ def measure_all(
     normal, text = _normalizer(normalizer), _TextCounts()
     each = [_TokenCounts(as_tokenizer(t)) for t in tokenizers]
     batches = _batches(normal(text.follow(block)) for block in cut_blocks(chunks))
-    for counts, cuts in _cuts(each, ((batch, text.add(batch)) for batch in batches)):
-        for tokens, cut in zip(each, cuts): tokens.add(counts, *cut)
+    for cuts in _cuts(each, ((batch, text.add(batch)) for batch in batches)):
+        for tokens, cut in zip(each, cuts): tokens.add(*cut)
     shared = {k: v for k, v in vars(text).items() if k not in ("special", "inside")}
     return [Measurement(t.adapter.name, t.adapter.kind, t.adapter.vocab_size, **shared,
                         **{k: v for k, v in vars(t).items()
