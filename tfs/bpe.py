@@ -104,7 +104,9 @@ def _stretches(text):
     numbered = lambda half: _arrow_chunks(half).dictionary_encode()
     with ThreadPoolExecutor(2) as pool: found = list(pool.map(numbered, halves))
     found = pa.chunked_array(found).unify_dictionaries().chunks
-    numbers = np.concatenate([part.indices.to_numpy(zero_copy_only=False) for part in found])
+    # read from the buffer, as to_numpy would import pandas first
+    numbers = np.concatenate([np.frombuffer(part.indices.buffers()[1], np.int32, len(part),
+                                            4 * part.indices.offset) for part in found])
     return found[0].dictionary.to_pylist(), numbers
 
 def _chunk_counts(sentences):
@@ -129,13 +131,15 @@ def _blocks(items, size):
 
 # %% ../nbs/api/bpe-class.ipynb #count-block
 def _add_words(texts, times, find, counts):
-    "Add the words of texts, each as often as its number says; the space before one stays a space."
+    "Add the words of texts, each as often as its number says."
     for text, n in zip(texts, times):
         if text.isalnum():
-            text = " " + text
+            text = "▁" + text
             counts[text] = counts.get(text, 0) + n
         else:
-            for word in find(" " + text): counts[word] = counts.get(word, 0) + n
+            for word in find(" " + text):
+                word = word.replace(" ", "▁")
+                counts[word] = counts.get(word, 0) + n
 
 # %% ../nbs/api/bpe-class.ipynb #count-words
 def count_words(
@@ -149,7 +153,7 @@ def count_words(
         raise TypeError("sentences is one string; expected a list of them")
     if pre_tokenizer != "lesson":
         return Pipeline(normalizer, pre_tokenizer).count(sentences, special_tokens)
-    counts, specials, find = {}, _special_pattern(special_tokens), PATTERNS["lesson"].findall
+    counts, specials, find = Counter(), _special_pattern(special_tokens), PATTERNS["lesson"].findall
     for block in _blocks(sentences, 2**17):
         if specials: block = [part for text in block for part in specials.split(text)]
         edgy = []
@@ -157,7 +161,7 @@ def count_words(
         chunks = _chunk_counts(block)
         _add_words(chunk_texts(list(chunks), normalizer), chunks.values(), find, counts)
         _add_words(normalize_texts(edgy, normalizer), repeat(1), find, counts)
-    return Counter({word.replace(" ", "▁"): n for word, n in counts.items()})
+    return counts
 
 # %% ../nbs/api/bpe-class.ipynb #check
 def _check_parts(merges, alphabet, special_tokens):
