@@ -77,10 +77,11 @@ def _look(role, strong):
     return f"{role or 'grey'}_soft", role or "line", "ink"
 
 def _chip_style(role, strong):
+    "What a chip has of its own; the row has what is the same for all chips."
     fill, line, color = map(css_var, _look(role, strong))
-    return (f"padding:1px 5px;border-radius:4px;text-align:center;white-space:pre-wrap;"
-            f"overflow-wrap:anywhere;min-width:.6em;border:1px solid {line};background:{fill};"
-            f"color:{color}{';font-weight:700' * strong}")
+    own = f"color:{color};font-weight:700;" if strong else ""
+    return (f"{own}padding:1px 5px;border-radius:4px;min-width:.6em;border:1px solid {line};"
+            f"background:{fill}")
 
 # %% ../nbs/api/viz.ipynb #chip-html
 def _chip_html(piece, number, style):
@@ -157,8 +158,8 @@ def _row_html(row, size, wide):
              f'</span>' if row.label else "")
     lang = f' lang="{safe(row.lang)}"' if row.lang else ""
     return (f'<div style="display:flex;flex-wrap:wrap;gap:2px 10px;margin:6px 0">{label}<div{lang} '
-            f'dir="auto" style="flex:1 1 240px;min-width:0;display:flex;flex-wrap:wrap;gap:3px">'
-            f'{chips}</div></div>')
+            f'dir="auto" style="flex:1 1 240px;min-width:0;display:flex;flex-wrap:wrap;gap:3px;'
+            f'text-align:center;white-space:pre-wrap;overflow-wrap:anywhere">{chips}</div></div>')
 
 # %% ../nbs/api/viz.ipynb #chips-html
 @patch
