@@ -34,7 +34,7 @@ def pre_tokens(
     return regex.findall(PATTERNS.get(pattern, pattern), text)
 
 # %% ../nbs/lessons/fertility.ipynb #normalizers
-NORMALIZERS = {   # name: function
+NORMALIZERS = {
     "nfc": partial(unicodedata.normalize, "NFC"), "nfkc": partial(unicodedata.normalize, "NFKC"),
     "none": str}
 
@@ -142,9 +142,9 @@ def premium(
     reference: str = "eng_Latn", # a language in it
 ): # the same, divided by the reference
     "How many times the tokens of the reference each language takes (Petrov et al. 2023)."
-    if (lengths.loc[reference] > 0).all() if hasattr(lengths, "columns") else lengths[reference]:
-        return lengths / lengths.loc[reference]
-    raise MeasureError(f"{reference} has no tokens: there is nothing to compare with")
+    if not (lengths.loc[[reference]] > 0).to_numpy().all():
+        raise MeasureError(f"{reference} has no tokens: there is nothing to compare with")
+    return lengths / lengths.loc[reference]
 
 def token_tax(
     tokenizer, # anything that `as_tokenizer` takes

@@ -372,7 +372,7 @@ def segmentations(
     word:str,
     vocab,  # pieces
 ) -> list[list[str]]:
-    "All ways to spell a word with pieces; their number doubles with every letter."
+    "All ways to spell a word with pieces; their number may double with every letter."
     if not word: return [[]]
     return [[word[:n], *rest] for n in range(1, len(word) + 1) if word[:n] in vocab
             for rest in segmentations(word[n:], vocab)]

@@ -300,7 +300,7 @@
     }
     function said(at) {
       const n = steps.length, path = bestPath(word, steps);
-      if (at === 0) return `The way to the first node has length 0. ${plural(n, "node")} to go.`;
+      if (at === 0) return `At the first node the way has no length yet. Still to come: ${plural(n, "node")}.`;
       if (at > n) return `Read back from the last node: ${path.join(" + ")}, length ${fixed(steps[n - 1].best)}.`;
       const {arcs: rows, start, best} = steps[at - 1], letters = Array.from(word);
       const way = bestPath(letters.slice(0, at).join(""), steps);
