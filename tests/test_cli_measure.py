@@ -315,6 +315,33 @@ def test_ctrl_c(tmp_path, env):
 
 
 @posix
+@pytest.mark.parametrize("sign, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_two_signals_in_a_row(env, tmp_path, sign, code):
+    "The second one waits for nothing, whatever the first has begun."
+    endless = subprocess.Popen(["yes", VERSE.strip()], stdout=subprocess.PIPE)
+    args = [sys.executable, "-m", "tfs", "measure", "-", "-t", "gpt2", "-t", "gpt4"]
+    process = subprocess.Popen(args, cwd=tmp_path, env=env, stdin=endless.stdout,
+                               stderr=subprocess.PIPE, preexec_fn=hear_ctrl_c)
+    time.sleep(4)
+    for _ in range(2):
+        process.send_signal(sign)
+        time.sleep(0.1)
+    _, err = process.communicate(timeout=30)
+    endless.kill()
+    endless.communicate()
+    assert process.returncode == code and b"FATAL" not in err and b"Traceback" not in err
+
+
+@posix
+@pytest.mark.parametrize("close, args, why", [
+    (">&-", "verse.txt", "standard output is closed"), ("<&-", "-", "standard input is closed")])
+def test_streams_that_are_closed_from_the_start(env, verse, tmp_path, close, args, why):
+    done = subprocess.run(f"{sys.executable} -m tfs measure {args} -t bytes {close}", shell=True,
+                          cwd=tmp_path, env=env, capture_output=True, encoding="utf-8")
+    assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
+
+
+@posix
 def test_a_closed_pipe_is_no_error(tmp_path, env):
     command = f'"{sys.executable}" -m tfs tax cldr -t bytes --json | head -n 1'
     done = subprocess.run(command, shell=True, cwd=tmp_path, env=env, capture_output=True,

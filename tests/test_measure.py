@@ -236,7 +236,13 @@ def test_memory_is_constant(monkeypatch):
 
 def test_a_text_without_spaces_is_cut_at_last():
     blocks = list(cut_blocks(["井" * 2_500_000]))
-    assert max(map(len, blocks)) <= 1_100_000 and sum(map(len, blocks)) == 2_500_000
+    assert max(map(len, blocks)) <= 2**16 + 2**14 and sum(map(len, blocks)) == 2_500_000
+
+
+def test_lines_without_a_good_place_are_cut_at_a_line():
+    blocks = list(cut_blocks(['"1";"7";"é1"\n' * 50_000]))
+    assert max(map(len, blocks)) <= 2**16 + 2**14 and len(blocks) > 4
+    assert all(block.endswith("\n") for block in blocks)
 
 
 @pytest.mark.parametrize("kind", ["BPE", "WordPiece", "Unigram"])
@@ -260,6 +266,34 @@ def test_the_command_leaves_threads_to_measuring(monkeypatch):
     monkeypatch.setenv(name, "true")
     with _threads_of_measure([threaded]): assert os.environ[name] == "true"
     assert os.environ[name] == "true"
+
+
+def test_batches_are_bounded_whatever_the_blocks():
+    blocks = ["a" * n for n in (10, 90, 100, 5, 250, 1, 99, 1)]
+    batches = list(measure._batches(iter(blocks), 100))
+    assert [b for batch in batches for b in batch] == blocks
+    assert all(sum(map(len, batch)) <= 100 or len(batch) == 1 for batch in batches)
+    assert len(batches) == 6
+
+
+@pytest.mark.parametrize("kind", ["words", "WordPiece"])
+def test_long_words_are_not_remembered(kind):
+    text = "".join("井水冷甜" * n + "ab" * n + "\n" for n in range(1, 200))
+    counts = measure._TokenCounts(as_tokenizer(kind if kind == "words" else small(kind)))
+    kept = counts.kept(dict.fromkeys(text.split(), 2))
+    assert kept == (2 * 199 if kind == "words" else 0)
+    shared = measure._TextCounts()
+    shared.add([text])
+    for table in (counts.whole, shared.special):
+        assert 0 < len(table) and max(map(len, table)) <= measure._LONG
+    assert shared.graphemes == len(graphemes(text))
+    assert shared.unspaced == sum(4 * n for n in range(1, 200))
+
+
+def test_a_block_does_not_end_inside_a_cluster():
+    text = "\u0600 ab c" * 9000
+    assert len(list(cut_blocks([text]))) > 1
+    assert measured("graphemes", text).tokens == len(graphemes(text))
 
 
 # kinds of tokenizers
@@ -286,7 +320,7 @@ def test_the_table_of_bytes_decodes_as_the_library_does(byte_level, ids):
         byte_level.decode_batch(ids, skip_special_tokens=False)
     pieces = byte_level.decode_batch([[i] for i in range(256 + len(ADDED))],
                                      skip_special_tokens=False)
-    assert adapter.pieces() == {piece.strip() for piece in pieces}
+    assert adapter.pieces() == {piece.strip() for piece in [*pieces, *ADDED]}
 
 
 @pytest.mark.parametrize("name", ["gpt2", "gpt4", "gpt4o", "llama3", "deepseek-v3"])
@@ -297,6 +331,73 @@ def test_real_tables_of_bytes(name):
     ids += [list(chain(*ids[n:n + 50])) for n in range(0, 5000, 50)]
     assert adapter.decode([SimpleNamespace(ids=i) for i in ids]) == \
         tokenizer.decode_batch(ids, skip_special_tokens=False)
+
+
+def sparse(**vocab):
+    "Byte-level, with these ids."
+    tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
+
+
+def test_ids_may_be_far_apart():
+    assert measured(sparse(a=0, b=4_000_000_000), "abba").lossless
+
+
+def test_an_added_token_wins_its_id():
+    tokenizer = sparse(a=0, b=3, c=2)
+    tokenizer.add_tokens(["Q"])
+    assert tokenizer.token_to_id("Q") == tokenizer.token_to_id("b") == 3
+    assert measured(tokenizer, "QQ").lossless and not measured(tokenizer, "ba").lossless
+
+
+def test_an_adapter_whose_tokenizer_grows():
+    tokenizer = sparse(a=0)
+    adapter = as_tokenizer(tokenizer)
+    assert measured(adapter, "a").lossless
+    tokenizer.add_tokens(["xyz"])
+    assert measured(adapter, "xyz").lossless
+
+
+def metaspace():
+    tokenizer = Tokenizer(models.BPE(vocab={"▁ab": 0, "▁": 1, "a": 2, "b": 3}, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.add_tokens(["▁ab"])
+    return tokenizer
+
+
+def test_whole_words_are_what_the_encoder_says(gpt2):
+    "Also where a token isn't spelled as it is decoded, or isn't decoded at all."
+    grown, bare = Tokenizer.from_str(gpt2.to_str()), Tokenizer.from_str(gpt2.to_str())
+    grown.add_tokens(["Ünïq", "two words"])
+    bare.decoder = decoders.Fuse()
+    for tokenizer, text, whole in ((grown, "Ünïq Ünïq the two", 4), (bare, "the river flows", 3),
+                                   (metaspace(), "ab ba", 0)):
+        adapter = as_tokenizer(tokenizer)
+        plainly_asked = measured(replace(adapter, pieces=None), text).whole_words
+        assert measured(adapter, text).whole_words == plainly_asked >= whole
+
+
+def test_lone_surrogates_are_named_everywhere(gpt2):
+    table = pd.DataFrame({"eng_Latn": ["a \ud800"], "x": ["b"]}, dtype=object)
+    for ask in (lambda: fertility(gpt2, "a \ud800"), lambda: compression(gpt2, "a \ud800"),
+                lambda: token_tax(gpt2, table)):
+        with pytest.raises(MeasureError, match="lone surrogate, U[+]D800"): ask()
+
+
+def test_a_pre_tokenizer_of_python():
+    class Halves:
+        def pre_tokenize(self, text): text.split(lambda i, part: [part[:1], part[1:]])
+    tokenizer = small("Unigram")
+    tokenizer.pre_tokenizer = pre_tokenizers.PreTokenizer.custom(Halves())
+    assert as_tokenizer(tokenizer).count("ab") >= 2
+
+
+def test_the_error_names_the_file(tmp_path):
+    Tokenizer(models.WordLevel(vocab={"a": 0}, unk_token="?")).save(str(tmp_path/"wl.json"))
+    with pytest.raises(MeasureError, match="^wl.json: it can't encode"):
+        measured(tmp_path/"wl.json", "b")
 
 
 def test_truncation_padding_and_special_tokens_do_not_count():
@@ -452,6 +553,11 @@ def test_sizes_that_differ_are_warned_about():
         compare([small("BPE"), small("Unigram"), "bytes"], "a well")
 
 
+def test_sizes_of_tokenizers_with_one_name(gpt2):
+    with pytest.warns(UserWarning, match="50,257.*100,261"):
+        compare([gpt2, load_tokenizer("gpt4")], "abc")
+
+
 def test_the_patterns():
     "P01 and P04, and nothing is lost."
     assert pre_tokens("किताबें पढ़ो", "gpt2") == ["क", "ि", "त", "ा", "ब", "ें", " पढ", "़ो"]
@@ -517,6 +623,13 @@ def test_parallel_tables_that_are_refused(bad, why):
                           "rus_Cyrl": ["а", None if bad.get("hole") else "б"]})
     with pytest.raises(MeasureError, match=why):
         token_tax("bytes", table, bad.get("reference", "eng_Latn"))
+
+
+@pytest.mark.parametrize("columns, reference", [([0, 1], "0"), (pd.MultiIndex.from_tuples(
+    [("a", "b"), ("c", "d")]), "('a', 'b')")])
+def test_columns_that_are_not_strings(columns, reference):
+    table = pd.DataFrame([["ab", "abcd"]], columns=columns)
+    assert token_tax("bytes", table, reference).tolist() == [1, 2]
 
 
 def test_a_reference_without_tokens():

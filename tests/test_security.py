@@ -60,7 +60,8 @@ def test_json_of_strangers_has_one_door():
     calls = [(p.name, ast.unparse(node.args[0])) for p, node in nodes
              if isinstance(node, ast.Call) and ast.unparse(node.func) in door]
     own = {"saved.py", "pretrained.py"}  # the door, and files of packages, whose errors are caught
-    assert [c for c in calls if c[0] not in own and ".to_str()" not in c[1]] == []
+    trusted = (".to_str()", ".__getstate__()")  # what a library has written itself
+    assert [c for c in calls if c[0] not in own and not c[1].endswith(trusted)] == []
 
 
 # Archives and packed files.

@@ -57,7 +57,7 @@ def _unknown_id(tokenizer):
     if hasattr(model, "unk_token"):
         return model.unk_token and tokenizer.token_to_id(model.unk_token)
     import json
-    return json.loads(tokenizer.to_str())["model"].get("unk_id")
+    return json.loads(model.__getstate__()).get("unk_id")
 
 # %% ../nbs/api/adapters.ipynb #hf-pieces
 def _hf_unknown(unknown):
@@ -70,36 +70,58 @@ def _hf_unknown(unknown):
 
 # %% ../nbs/api/adapters.ipynb #hf-spelled
 def _spelled(tokenizer):
-    "The bytes of every token, by id, where the decoder turns symbols to bytes."
+    "The bytes of every token, by id, if the decoder makes bytes of symbols; a list if ids allow."
     symbols = {ord(symbol): byte for byte, symbol in byte_symbols().items()}
-    known, vocab = frozenset(map(chr, symbols)), tokenizer.get_vocab()
-    spelled = [b""] * (max(vocab.values(), default=-1) + 1)
-    for text, id in vocab.items():
-        # an added token with any other character stands for itself
-        plain = known.issuperset(text)
-        spelled[id] = text.translate(symbols).encode("latin-1") if plain else text.encode()
-    return spelled
+    known = frozenset(map(chr, symbols))
+    texts = {id: text for text, id in tokenizer.get_vocab(with_added_tokens=False).items()}
+    texts |= {id: added.content for id, added in tokenizer.get_added_tokens_decoder().items()}
+    # an added token with any other character stands for itself
+    spelled = {id: text.translate(symbols).encode("latin-1") if known.issuperset(text)
+               else text.encode() for id, text in texts.items()}
+    size = max(spelled, default=-1) + 1
+    return [*map(spelled.get, range(size))] if size <= 4 * len(spelled) else spelled
 
+def _is_byte_level(tokenizer):
+    "Whether words become byte symbols, and nothing else, before the model sees them."
+    try: steps = tokenizer.pre_tokenizer.__getstate__()
+    except Exception: return False   # there is none, or it is a Python object
+    return b'"ByteLevel"' in steps and tokenizer.normalizer is None
+
+# %% ../nbs/api/adapters.ipynb #hf-spelling
 def _hf_spelling(tokenizer):
-    "Two functions: from cuts to texts, and to the set of texts, stripped, that can be one token."
-    if type(tokenizer.decoder).__name__ != "ByteLevel":
-        call = lambda ids: tokenizer.decode_batch(ids, skip_special_tokens=False)
-        pieces = lambda: call([[i] for i in tokenizer.get_vocab().values()])
-        return lambda cuts: call([c.ids for c in cuts]), lambda: {t.strip() for t in pieces()}
+    "A function from cuts to texts, and one to all texts, stripped, that can be one token, or None."
+    library = lambda cuts: tokenizer.decode_batch([c.ids for c in cuts], skip_special_tokens=False)
+    if type(tokenizer.decoder).__name__ != "ByteLevel": return library, None
     table = lru_cache(lambda: _spelled(tokenizer))
     text = lambda spelled: b"".join(spelled).decode("utf-8", "replace")
-    return (lambda cuts: [text([spelled[i] for i in c.ids]) for spelled in [table()] for c in cuts],
-            lambda: {text([spelled]).strip() for spelled in table()})
+    def decode(cuts):
+        "The texts of cuts."
+        spelled = table()
+        try: return [text([spelled[i] for i in c.ids]) for c in cuts]
+        except (LookupError, TypeError): return library(cuts)   # tokens were added since
+    def pieces():
+        "What can be one token: decoded bytes, or an added token as it is written."
+        added = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+        spelled = table() if isinstance(table(), list) else table().values()
+        return {piece.strip() for piece in added.union(text([s]) for s in spelled if s)}
+    return decode, pieces if _is_byte_level(tokenizer) else None
 
 # %% ../nbs/api/adapters.ipynb #hf-told
+def _why(error, texts):
+    "What a library's error means."
+    lone = next((c for text in texts for c in text if "\ud800" <= c <= "\udfff"), None)
+    if lone: return f"a lone surrogate, U+{ord(lone):04X}, is no text"
+    return (str(error) or type(error).__name__).splitlines()[0]
+
 def _told(call, name):
     "A function of `tokenizers` whose own errors become a `MeasureError` with the tokenizer's name."
+    expected = (Exception, TypeError, UnicodeEncodeError)
     def told(texts):
         "Cuts of texts."
         try: return call(texts, add_special_tokens=False)
         except BaseException as e:
-            if type(e) is not Exception and type(e).__name__ != "PanicException": raise
-            why = (str(e) or type(e).__name__).splitlines()[0]
+            if type(e) not in expected and type(e).__name__ != "PanicException": raise
+            why = _why(e, texts)
         raise MeasureError(f"{name}: it can't encode this text ({why})")
     return told
 
@@ -114,7 +136,7 @@ def _from_hf(tokenizer, name):
     decode, pieces = _hf_spelling(tok)
     return Adapter(name, type(tok.model).__name__, tok.get_vocab_size(), _told(cut, name), decode,
                    _nothing_unknown if unknown is None else _hf_unknown(unknown),
-                   None if tok.normalizer else pieces, threads=True, source=tok)
+                   pieces, threads=True, source=tok)
 
 # %% ../nbs/api/adapters.ipynb #transformers
 def _from_transformers(tokenizer, name):
@@ -237,10 +259,10 @@ def _spm_file(path):
     raise MeasureError(f"{path}: SentencePiece can't load it ({why[:160]}). Fetch it again.")
 
 # %% ../nbs/api/adapters.ipynb #file
-_READERS = {".json": lambda p: _from_hf(load_tokenizer(str(p)), None),
-            ".tiktoken": lambda p: _from_hf(load_tokenizer(str(p)), None),
-            ".model": lambda p: _from_spm(_spm_file(p), None),
-            ".txt": lambda p: _from_hf(_wordpiece(p), None)}
+_READERS = {".json": lambda p, name: _from_hf(load_tokenizer(str(p)), name),
+            ".tiktoken": lambda p, name: _from_hf(load_tokenizer(str(p)), name),
+            ".model": lambda p, name: _from_spm(_spm_file(p), name),
+            ".txt": lambda p, name: _from_hf(_wordpiece(p), name)}
 _IN_FOLDER = ("tokenizer.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
               "vocab.txt")
 
@@ -260,12 +282,10 @@ def _from_file(path, name):
     if suffix not in _READERS:
         raise MeasureError(f"{path}: not a tokenizer's file. Expected tokenizer.json, vocab.txt, "
                            "a SentencePiece .model or .tiktoken ranks.")
-    try: made = _READERS[suffix](path)
+    name = name or (path.parent.name if path.name in _IN_FOLDER else path.name) or path.name
+    try: return _READERS[suffix](path, name)
     except MeasureError: raise
     except (OSError, ValueError) as e: raise MeasureError(str(e).splitlines()[0]) from None
-    return _renamed(made,
-                    name or (path.parent.name if path.name in _IN_FOLDER
-                             else path.name) or path.name)
 
 # %% ../nbs/api/adapters.ipynb #renamed
 def _renamed(adapter, name):

@@ -463,9 +463,17 @@ def run(
         print(f"tfs: {harmless(line)}", file=sys.stderr)
     return code if isinstance(code, int) else 0
 
-# %% ../nbs/api/cli.ipynb #main
-def _ended(*_): raise SystemExit(143)
+# %% ../nbs/api/cli.ipynb #stop
+def _stop(number, _):
+    "Unwind at the first signal; a second one waits for nothing."
+    import signal
+    for each in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(each) is not signal.SIG_IGN:
+            signal.signal(each, lambda number, _: os._exit(128 + number))
+    if number == signal.SIGINT: raise KeyboardInterrupt
+    raise SystemExit(143)
 
+# %% ../nbs/api/cli.ipynb #main
 def _flushed(
     code: int, # of the command
 ) -> int: # 1 when its output can't be written
@@ -480,9 +488,14 @@ def _flushed(
 def main():
     "The `tfs` command."
     import signal
+    if sys.stdout is None:
+        print("tfs: standard output is closed: there is nowhere to write to", file=sys.stderr)
+        sys.exit(2)
     try:
         _utf8()
-        signal.signal(signal.SIGTERM, _ended)
+        signal.signal(signal.SIGTERM, _stop)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _stop)
         code = _flushed(run(sys.argv[1:]))
     except KeyboardInterrupt as error: # before or after the command
         code, line = explain(error)

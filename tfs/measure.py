@@ -128,7 +128,8 @@ def token_lengths(
 ): # Series of numbers of tokens by language; MeasureError for a missing text
     "Tokens that each language takes; texts are encoded as they are."
     import pandas as pd
-    adapter, lengths, names = as_tokenizer(tokenizer), {}, list(check_parallel(parallel))
+    adapter, parallel, lengths = as_tokenizer(tokenizer), check_parallel(parallel), {}
+    names = list(parallel)
     for i in range(0, len(names), 2):   # two at a time: a core each, and little memory
         texts = {n: _texts(parallel[n], joined) for n in names[i:i + 2]}
         cuts = iter(adapter.encode([text for rows in texts.values() for text in rows]))
@@ -171,7 +172,7 @@ from .graphemes import GRAPHEME
 from .reading import cut_blocks
 
 # %% ../nbs/api/measure.ipynb #words
-_CACHE = 200_000 # words
+_CACHE, _LONG, _SLICE = 200_000, 64, 2**17 # words, code points, code points
 _MARK, _PREPEND = r"\p{GCB=Extend}\p{GCB=SpacingMark}\u200d", r"\p{GCB=Prepend}"
 _CLUSTER = _MARK + _PREPEND + r"\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{RI}"
 _SCRIPTS = (r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
@@ -229,21 +230,21 @@ class _TextCounts:
 
 # %% ../nbs/api/measure.ipynb #special
 @patch
-def _looked_at(self: _TextCounts, words):
-    "The special ones among words, each looked at once."
+def _looks(self: _TextCounts, words):
+    "(word, its look) for the special ones among words."
     if len(self.special) > _CACHE: self.special.clear()
     found = _special_words().findall("\n".join(words))
-    self.special.update((word, _look(word)) for word in found if word not in self.special)
-    return found
+    looks = [(word, self.special.get(word) or _look(word)) for word in found]
+    self.special.update((word, look) for word, look in looks if len(word) <= _LONG)
+    return looks
 
 @patch
 def _special(self: _TextCounts, counts, blocks):
     "Add what some words have that the others haven't."
-    words = self._looked_at(counts)
-    looks = [(*self.special[word], counts[word]) for word in words]
-    self.graphemes -= sum(less * n for less, _, _, n in looks)
-    self.unspaced += sum(letters * n for _, letters, _, n in looks)
-    self.graphemes -= _crossing(blocks, [w for w, look in zip(words, looks) if look[2]])
+    looks = self._looks(counts)
+    self.graphemes -= sum(less * counts[word] for word, (less, _, _) in looks)
+    self.unspaced += sum(letters * counts[word] for word, (_, letters, _) in looks)
+    self.graphemes -= _crossing(blocks, [word for word, (*_, odd) in looks if odd])
 
 # %% ../nbs/api/measure.ipynb #utf8
 def _utf8(text):
@@ -271,13 +272,18 @@ class _TokenCounts:
         self.tokens = self.unknown_tokens = self.whole_words = 0
         self.unknown_characters, self.lossless = 0, True
 
-    def cut(self, blocks, counts):
-        "Tokens, unknown tokens, code points in them, words kept whole, whether blocks come back."
+    def cut(self, blocks):
+        "Tokens, unknown tokens, code points in them, whether decoding gives the blocks back."
         cuts = self.adapter.encode(blocks)
         unknown, lost = zip(*map(self.adapter.unknown, cuts, blocks))
         back = self.lossless and self.adapter.decode(cuts) == blocks
-        return (sum(map(len, cuts)), sum(unknown), None if None in lost else sum(lost),
-                self.kept(counts), back)
+        return sum(map(len, cuts)), sum(unknown), None if None in lost else sum(lost), back
+
+    def look(self, blocks, counts):
+        "Their cuts, added up, and the words kept whole; tokens of a few blocks are held at a time."
+        tokens, unknown, lost, back = zip(*map(self.cut, _batches(blocks, _SLICE)))
+        lost = None if None in lost else sum(lost)
+        return sum(tokens), sum(unknown), lost, self.kept(counts), all(back)
 
     def add(self, tokens, unknown, lost, kept, back):
         "Add what was cut."
@@ -294,18 +300,22 @@ def kept(self: _TokenCounts, counts):
     "How many words are kept whole."
     # another thread may go on with the table that this one leaves
     if len(self.whole) > _CACHE and self.pieces is None: self.whole = {}
-    whole, words = self.whole, counts
+    known, words = self.whole, counts
     if self.pieces is not None: words = self.pieces.intersection(counts)
-    whole.update(_whole(self.adapter, [word for word in words if word not in whole]))
-    return sum(counts[word] for word in words if whole[word])
+    new = _whole(self.adapter, [word for word in words if word not in known])
+    known.update((word, whole) for word, whole in new.items() if len(word) <= _LONG)
+    return sum(counts[word] for word in words if (new[word] if word in new else known[word]))
 
 # %% ../nbs/api/measure.ipynb #batches
-def _batches(blocks, size=16):
-    "Lists of up to `size` blocks."
-    batch = []
+def _batches(blocks, size=2**18):
+    "Lists of blocks, `size` code points at most or one longer block."
+    batch, room = [], size
     for block in blocks:
+        if batch and len(block) > room:
+            yield batch
+            batch, room = [], size
         batch.append(block)
-        if len(batch) == size: yield batch; batch = []
+        room -= len(block)
     if batch: yield batch
 
 def _normalizer(
@@ -318,20 +328,21 @@ def _normalizer(
                        f"{', '.join(NORMALIZERS)}")
 
 # %% ../nbs/api/measure.ipynb #cuts
-_THREADS = 4
+_THREADS = 3
 
 def _cuts(each, items):
     "For each (blocks, word counts): what every tokenizer makes of them."
-    work = lambda blocks, counts: [tokens.cut(blocks, counts) for tokens in each]
+    work = lambda blocks, counts: [tokens.look(blocks, counts) for tokens in each]
     if not all(tokens.adapter.threads for tokens in each):
         yield from (work(*item) for item in items)
         return
-    with ThreadPoolExecutor(_THREADS) as pool:
-        running = deque()
+    pool, running = ThreadPoolExecutor(_THREADS), deque()
+    try:
         for item in items:
             running.append(pool.submit(work, *item))
             if len(running) > _THREADS: yield running.popleft().result()
         yield from (future.result() for future in running)
+    finally: pool.shutdown(cancel_futures=True)
 
 # %% ../nbs/api/measure.ipynb #measure-all
 def measure_all(
@@ -373,10 +384,10 @@ def size_warning(
     adapters: list[Adapter], # what will be compared
 ) -> str | None: # None when the sizes are within 10 %
     "A line about vocabularies of different size."
-    sizes = {a.name: a.vocab_size for a in adapters if a.vocab_size and a.name not in ("bytes",)}
-    if not sizes or max(sizes.values()) <= 1.1 * min(sizes.values()): return None
-    few, many = min(sizes, key=sizes.get), max(sizes, key=sizes.get)
-    return (f"vocabulary sizes differ: {few} has {sizes[few]:,} entries, {many} {sizes[many]:,}. "
+    sizes = [(a.vocab_size, a.name) for a in adapters if a.vocab_size and a.name != "bytes"]
+    if not sizes or max(sizes)[0] <= 1.1 * min(sizes)[0]: return None
+    (least, few), (most, many) = min(sizes), max(sizes)
+    return (f"vocabulary sizes differ: {few} has {least:,} entries, {many} {most:,}. "
             "A larger vocabulary gives fewer tokens, whatever its quality.")
 
 # %% ../nbs/api/measure.ipynb #compare-2

@@ -38,12 +38,13 @@ def check_parallel(
     parallel, # DataFrame: a column a language
     reference: str | None = None, # a language that must be there
     where: str = "the parallel table", # what the message calls it
-): # the same table
+): # the same table, its columns called by strings
     "Refuse a table with a missing text or without the reference; `MeasureError` says where."
     names = [str(c) for c in parallel.columns]
     if twice := sorted({n for n in names if names.count(n) > 1}):
         raise MeasureError(f"{where}: two columns are called {twice[0]}. Rename one.")
     if "" in names: raise MeasureError(f"{where}: column {names.index('') + 1} has no name")
+    parallel = parallel.set_axis(names, axis=1)
     _refuse_holes(parallel, names, where)
     if reference is None or reference in names: return parallel
     near = get_close_matches(reference, names, n=3, cutoff=0.3) or names[:5]

@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import regex
+
 from .adapters import MeasureError
 from .graphemes import GRAPHEME
 
@@ -18,7 +20,9 @@ from .graphemes import GRAPHEME
 def _open(path):
     "An open binary file, and the file whose position shows progress."
     import gzip
-    if str(path) == "-": return sys.stdin.buffer, None
+    if str(path) == "-":
+        if sys.stdin is None: raise MeasureError("standard input is closed: name a file")
+        return sys.stdin.buffer, None
     if not str(path): raise MeasureError("a file without a name: name one, or - for a pipe")
     if Path(path).is_dir(): raise MeasureError(f"{path} is a folder: name the files in it")
     try: raw = open(path, "rb")
@@ -64,7 +68,8 @@ def read_chunks(
         if raw: file.close(); raw.close()
 
 # %% ../nbs/api/reading.ipynb #cut
-_BLOCK, _LONGEST = 16_384, 1_000_000 # code points
+_BLOCK, _LONGEST = 2**14, 2**16 # code points
+_PREPEND = regex.compile(r"\p{GCB=Prepend}") # one grapheme with what follows, a space as well
 
 def _cut_at(
     text: str, # longer than a block
@@ -75,13 +80,16 @@ def _cut_at(
     "The last place where a text may be cut at a sign."
     i = len(text) - 1
     while (i := text.rfind(sign, start, i)) > 0:
-        if not text[i-1].isspace() and text[i+1].isalnum(): return i + after
+        before = text[i-1]
+        if text[i+1].isalnum() and not (before.isspace() or _PREPEND.match(before)):
+            return i + after
     return 0
 
 def _place(text, start):
     "Where a text may be cut; 0 when more of it should be read first."
     if place := _cut_at(text, "\n", 1, start) or _cut_at(text, " ", 0, start): return place
     if len(text) < _LONGEST: return 0
+    if place := text.rfind("\n") + 1: return place
     clusters = GRAPHEME.findall(text[-500:])
     return len(text) - (len(clusters[-1]) if len(clusters) > 1 else 0)
 
@@ -90,7 +98,7 @@ def cut_blocks(
     chunks: Iterable[str], # the text, in parts of any size
     size: int = _BLOCK, # code points after which a block ends as soon as it may
 ) -> Iterator[str]: # blocks that joined are the text
-    "Cut a text where no token is lost; a million code points without a place are cut anywhere."
+    "Cut a text where no token is lost; 2**16 code points without a place, at a line or grapheme."
     rest, start = "", 1
     for part in (chunk[i:i + size] for chunk in chunks for i in range(0, len(chunk), size)):
         rest += part

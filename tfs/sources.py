@@ -66,6 +66,7 @@ def _unpacked(file, path):
 def _raw(path, start, stop):
     "Pieces of the bytes of a part of a file."
     import sys
+    if path == "-" and sys.stdin is None: raise OSError("it is closed: name a file")
     file = sys.stdin.buffer if path == "-" else open(path, "rb")
     with file:
         if start: file.seek(start)
