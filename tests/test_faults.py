@@ -292,7 +292,9 @@ def test_ended_at_any_moment(place, jobs, sign):
             judge(name, sign.name, place/"out", old, new, litter=sign == signal.SIGKILL)
             wanted = {"SIGKILL": -9, "SIGINT": 130, "SIGTERM": 143}[sign.name]
             assert code in (0, wanted), (name, code, said)
-            assert not code or "Traceback" not in said and said.count("\n") <= 1, (name, said)
+            # a command that is ended behind its last step has made its report already
+            lines = said.count("\n") <= 1 or content(place/"out")[0] == new
+            assert not code or "Traceback" not in said and lines, (name, said)
         assert run(lambda job=job: job(1), place)[0] == 0
         assert content(place/"out") == (new, [])
 

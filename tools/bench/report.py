@@ -25,9 +25,8 @@ two contestants use one core each, a target looks at these: other programs distu
 Where seconds are far above CPU, other programs had the processor, and CPU says more. MB is the most
 memory that the process has had, its input included. Contestants that must give equal
 results are compared in the same run. `python tools/bench --list` names the rows, `--row NAME`
-measures one. The saved figures come from several sessions, on a machine that other programs used
-too: rows were measured at different times, and where a contestant ran in more than one session, its
-least figure stands.
+measures one. Rows are saved one by one, so they need not come from one session, and the machine
+that measured them serves others, too: the same row measured again comes out somewhat higher or lower.
 """
 
 
