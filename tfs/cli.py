@@ -178,7 +178,6 @@ def check_output(
     suffixes: tuple[str, ...] = (), # the kinds of file that can be written; empty for any
 ): # ValueError or PermissionError
     "Find out early whether a file can be written."
-    import os
     from pathlib import Path
     path = Path(output)
     if path.is_dir() or output.endswith(("/", os.sep)):
@@ -440,7 +439,6 @@ def _unread(
     code: int = 0,
 ) -> int: # the same
     "Whoever took the output takes no more, and Python would complain once more at exit."
-    import os
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
 
