@@ -1,6 +1,7 @@
 """What several test files need: the maintainers' scripts, packages from npm, the site, a browser.
 
 TFS_SITE names a site that is already built; without it one is built here from the saved outputs.
+TFS_FAILED holds what failed before pytest, a line each (tools/run_checks.py).
 """
 import base64
 import json
@@ -24,6 +25,12 @@ CFG = settings()
 CHROMIUM = next(filter(None, map(shutil.which, (
     "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"))), None)
 CHROMEDRIVER = shutil.which("chromedriver")
+
+
+def pytest_terminal_summary(terminalreporter):
+    "Name the steps that failed before pytest, so that the end of the log says why a run is red."
+    for title in os.environ.get("TFS_FAILED", "").splitlines():
+        terminalreporter.write_line(f"FAILED before pytest: {title}", red=True)
 
 
 @pytest.fixture(scope="session")

@@ -75,6 +75,8 @@ def main():
     add_spark(sys.executable)
     print("== pytest", flush=True)
     ENV["TFS_SITE"] = str(ROOT/"_site")
+    # pytest names them once more before its closing line: the start of a long log gets lost
+    ENV["TFS_FAILED"] = "\n".join(FAILED)
     command = [sys.executable, "-m", "pytest"]
     code = subprocess.run(command, cwd=ROOT, env=ENV, stdin=subprocess.DEVNULL).returncode
     sys.exit(code or bool(FAILED))

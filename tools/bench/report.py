@@ -26,7 +26,8 @@ Where seconds are far above CPU, other programs had the processor, and CPU says 
 memory that the process has had, its input included. Contestants that must give equal
 results are compared in the same run. `python tools/bench --list` names the rows, `--row NAME`
 measures one. Rows are saved one by one, so they need not come from one session, and the machine
-that measured them serves others, too: the same row measured again comes out somewhat higher or lower.
+that measured them serves others, too: the same row measured again comes out somewhat higher or
+lower.
 """
 
 
