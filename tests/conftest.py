@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -31,6 +32,32 @@ def pytest_terminal_summary(terminalreporter):
     "Name the steps that failed before pytest, so that the end of the log says why a run is red."
     for title in os.environ.get("TFS_FAILED", "").splitlines():
         terminalreporter.write_line(f"FAILED before pytest: {title}", red=True)
+
+
+@pytest.fixture(scope="session")
+def pairs():
+    "An Arrow table of sentence pairs: the mirror's, or the bundled one."
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from tfs.data import load_train
+    from tfs.env import mirror
+    if not mirror(): return pa.Table.from_pandas(load_train("sample")[["en", "ru"]].astype(str))
+    place = "datasets/sentence-transformers/parallel-sentences-tatoeba/en-ru"
+    return pa.concat_tables(map(pq.read_table, sorted((mirror()/place).glob("*.parquet"))))
+
+
+@pytest.fixture(scope="session")
+def texts(pairs):
+    "The sentences of `pairs`, one column after the other."
+    return [text for column in pairs.columns for text in column.to_pylist()]
+
+
+@pytest.fixture(scope="session")
+def whole(texts):
+    "How often each word of `texts` occurs."
+    from tfs.count import count_words
+    return Counter(count_words(texts))
 
 
 @pytest.fixture(scope="session")

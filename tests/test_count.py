@@ -1,4 +1,5 @@
 """Counting the same words from any source, in bounded memory, whatever breaks on the way."""
+import copy
 import gzip
 import json
 import os
@@ -25,7 +26,6 @@ from tfs import count, sources, tally
 from tfs.bpe import BPE, word_counts
 from tfs.count import WordCounts, count_to, count_words, load_counts
 from tfs.data import normalize
-from tfs.env import mirror
 from tfs.pipeline import Pipeline
 from tfs.tally import CountsError, Recipe, Tally, merge_counts
 
@@ -34,26 +34,6 @@ posix = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 PIPELINES = [Pipeline(n, p, *kind) for n in ("lesson", "nfc", "nfkc", "none")
              for p in ("lesson", "gpt2", "indic")
              for kind in ((False, False), (True, False), (False, True))]
-
-
-def corpus():
-    "A table of sentence pairs: the mirror's, or the bundled one."
-    from tfs.data import load_train
-    if not mirror(): return pa.Table.from_pandas(load_train("sample")[["en", "ru"]].astype(str))
-    place = "datasets/sentence-transformers/parallel-sentences-tatoeba/en-ru"
-    return pa.concat_tables(map(pq.read_table, sorted((mirror()/place).glob("*.parquet"))))
-
-
-@pytest.fixture(scope="module")
-def pairs(): return corpus()
-
-
-@pytest.fixture(scope="module")
-def texts(pairs): return [text for column in pairs.columns for text in column.to_pylist()]
-
-
-@pytest.fixture(scope="module")
-def whole(texts): return Counter(count_words(texts))
 
 
 @pytest.fixture(scope="module")
@@ -274,6 +254,26 @@ def test_commands_of_the_page(tmp_path, monkeypatch, texts, capsys):
         assert run(args) == 0, capsys.readouterr().err
         if args[0] == "merge-counts" or "part-*.jsonl.gz" in args:
             assert load_counts("counts.parquet") == whole
+
+
+@posix
+@pytest.mark.parametrize("num_proc", [1, 2])
+def test_a_pipe_with_a_name_is_read_by_the_parent(tmp_path, num_proc):
+    os.mkfifo(tmp_path/"pipe")
+    write = partial((tmp_path/"pipe").write_text, "a b\nb\n")
+    threading.Thread(target=write, daemon=True).start()
+    assert count_words(tmp_path/"pipe", num_proc=num_proc) == {"▁a": 1, "▁b": 2}
+
+
+def test_a_copy_knows_how_it_was_counted():
+    counts = count_words(["so so"], Pipeline("none", "gpt2", byte_level=True))
+    for twin in (counts.copy(), copy.copy(counts), WordCounts(counts)):
+        assert twin == counts and twin.recipe == counts.recipe
+
+
+def test_counts_of_other_words_train_no_tokenizer():
+    with pytest.raises(ValueError, match="counted with .*gpt2"):
+        BPE.train(count_words(["so so"], Pipeline("none", "gpt2", byte_level=True)), 300)
 
 
 @posix

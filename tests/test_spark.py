@@ -1,10 +1,9 @@
 """Counting on Spark: the same counts as one process, also when a worker or an executor dies."""
 import os
 import signal
-from collections import Counter
 
 import pytest
-from test_count import blocks, corpus
+from test_count import blocks
 
 from tfs.bpe import BPE
 from tfs.count import count_to, count_words, load_counts
@@ -21,18 +20,6 @@ def spark():
     session = local_session(2)
     yield session
     session.stop()
-
-
-@pytest.fixture(scope="module")
-def pairs(): return corpus()
-
-
-@pytest.fixture(scope="module")
-def texts(pairs): return [text for column in pairs.columns for text in column.to_pylist()]
-
-
-@pytest.fixture(scope="module")
-def whole(texts): return Counter(count_words(texts))
 
 
 @pytest.fixture(scope="module")
