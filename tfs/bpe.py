@@ -601,10 +601,17 @@ def _merges_for(words, vocab_size, special_tokens, letters=()):
                      f"special tokens and {smallest - special} characters")
 
 # %% ../nbs/api/bpe-class.ipynb #corpus
+def _check_recipe(counts, pipeline):
+    "Raise `ValueError` if the words are known to be made otherwise than the tokenizer makes them."
+    recipe = getattr(counts, "recipe", None)
+    if recipe is None or recipe.pipeline == pipeline: return
+    raise ValueError(f"the words were counted with {recipe.pipeline}, and this tokenizer makes "
+                     f"them with {pipeline}: use the same, or count again")
+
 def _word_counts(corpus, pipeline, special_tokens):
     "The words of texts, of files, or of a mapping as they are."
     from tfs.training import count_files
-    if isinstance(corpus, Mapping): return corpus
+    if isinstance(corpus, Mapping): _check_recipe(corpus, pipeline); return corpus
     if isinstance(corpus, Path): corpus = [corpus]
     if isinstance(corpus, (list, tuple)) and corpus and isinstance(corpus[0], Path):
         return count_files(corpus, pipeline, special_tokens)

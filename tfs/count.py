@@ -142,11 +142,11 @@ def _parts(path, size):
 
 def _file_tasks(names, fields, size):
     "Tasks for files: (file, its parts, bytes), function, arguments."
-    from tfs.sources import find_files, read_texts
+    from tfs.sources import _can_seek, find_files, read_texts
     for path in find_files(names):
-        if path == "-":
-            # a worker has no standard input
-            yield from _text_tasks(text for block in read_texts(path) for text in block)
+        if not _can_seek(path):
+            # a worker has no standard input, and may not have a pipe of the shell
+            yield from _text_tasks(text for block in read_texts(path, fields) for text in block)
             continue
         parts = _parts(path, size)
         for start, stop, n in parts:
@@ -246,9 +246,12 @@ def _run(tasks, recipe, total, num_proc, skip, progress):
 # %% ../nbs/api/count.ipynb #words
 class WordCounts(Counter):
     "Word: count, as any trainer takes them, and how they were counted."
-    def __init__(self, counts=(), recipe: Recipe | None = None): # None: as in lesson 1
+    def __init__(self,
+        counts=(), # word: count; other `WordCounts` bring their recipe along
+        recipe: Recipe | None = None, # None for that of `counts`, or lesson 1's
+    ):
         super().__init__(counts)
-        self.recipe = recipe or Recipe()
+        self.recipe = recipe or getattr(counts, "recipe", None) or Recipe()
 
     def __reduce__(self): return type(self), (dict(self), self.recipe)
 

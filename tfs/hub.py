@@ -106,13 +106,15 @@ def _use(
     return "\n".join(["## Use\n", "```python", *lines, "```"])
 
 # %% ../nbs/api/hub.ipynb #sizes
+_SIZES = ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B")
+
 def _size_category(
     n: int, # rows
 ) -> str: # as the Hub names it
     "The Hub's class for a number of rows."
-    names = ["", "1K", "10K", "100K", "1M", "10M"]
-    i = next((i for i, m in enumerate((1e3, 1e4, 1e5, 1e6), 1) if n < m), 5)
-    return f"{names[i-1]}<n<{names[i]}" if i > 1 else "n<1K"
+    if n < 1000: return "n<1K"
+    i = min(len(str(n)) - 4, len(_SIZES) - 2)
+    return f"{_SIZES[i]}<n<{_SIZES[i+1]}"
 
 # %% ../nbs/api/hub.ipynb #dataset
 def _splits(

@@ -44,7 +44,7 @@ _KINDS = {".parquet": "parquet", ".jsonl": "json", ".ndjson": "json", ".json": "
 _PACKED = (".gz", ".zst")
 
 def kind_of(
-    path: str, # a file's name
+    path: str | Path, # a file's name
 ) -> tuple[str, bool]: # "text", "json" or "parquet"; whether it is packed
     "What a file holds."
     suffixes = Path(path).suffixes
@@ -210,19 +210,24 @@ def _parquet_blocks(path, start, stop, fields):
 
 # %% ../nbs/api/sources.ipynb #read
 def read_texts(
-    path: str, # a file, or "-" for standard input
+    path: str | Path, # a file, or "-" for standard input
     fields: Iterable[str] = ("text",), # of Parquet and JSON lines
     start: int = 0, # first byte, or first row group
     stop: int | None = None, # behind the last one; None reads to the end
     cut: bool = False, # long lines may be cut, see above
 ) -> Iterator[list[str]]: # SourceError when the file is damaged
     "The texts of a file, or of a part that `split_file` has made."
+    path = str(path)
     kind, _ = kind_of(path)
     if kind == "parquet": yield from _parquet_blocks(path, start, stop, fields)
     elif kind == "json": yield from _json_blocks(path, start, stop, fields)
     else: yield from (lines for lines, _ in _lines(path, start, stop, cut))
 
 # %% ../nbs/api/sources.ipynb #split
+def _can_seek(path):
+    "Whether a file can be read from any place: standard input and other pipes can't."
+    return path != "-" and Path(path).is_file()
+
 def _line_end(file, at, size):
     "The first place from `at` on where a line begins."
     file.seek(at - 1)
@@ -243,12 +248,13 @@ def _row_groups(path, size):
 
 # %% ../nbs/api/sources.ipynb #split-file
 def split_file(
-    path: str, # a file, or "-"
+    path: str | Path, # a file, or "-"
     size: int = 2**26, # bytes of a part, about
 ) -> Iterator[tuple[int, int | None, int]]: # start, stop for `read_texts`; bytes on disk
     "Parts of a file that hold whole texts."
+    path = str(path)
     kind, packed = kind_of(path)
-    if path == "-": yield 0, None, 0; return
+    if not _can_seek(path): yield 0, None, 0; return
     if kind == "parquet": yield from _row_groups(path, size); return
     start, end = 0, Path(path).stat().st_size
     if packed: yield 0, None, end; return

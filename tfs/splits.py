@@ -101,6 +101,15 @@ def _checked(splits, n_pairs, key):
         if _leaky(part, splits.test, key).any(): raise AssertionError("the test set leaks")
     return splits
 
+# %% ../nbs/api/splits.ipynb #sound
+def _sound(pairs, test):
+    "The pairs, each row with a number of its own; raises `PairsError` for a missing value."
+    from tfs.data import check_pairs
+    for name, table in (("pairs", pairs), ("test", test)):
+        if table is not None: check_pairs(table, name)
+    # two tables that were joined may have a number twice
+    return pairs if pairs.index.is_unique else pairs.reset_index(drop=True)
+
 # %% ../nbs/api/splits.ipynb #split
 def split_corpus(
     pairs, # DataFrame with columns `en` and `ru`, as `read_pairs` gives it
@@ -115,7 +124,7 @@ def split_corpus(
 
     from tfs.data import split_by_groups
     rules = rules_for(languages)
-    kept, dropped = rules.clean(pairs, max_words)
+    kept, dropped = rules.clean(_sound(pairs, test), max_words)
     if test is not None:
         sides = {side: list(map(rules.normalize, test[side])) for side in ("en", "ru")}
         test = test.assign(**sides)

@@ -41,6 +41,7 @@ def alike(
     recipes: Mapping[str, Recipe], # name of some counts, shown in the error: how they were counted
 ) -> Recipe: # of the sum; CountsError when they can't be added
     "The one recipe of several counts."
+    if not recipes: raise CountsError("no counts were named: there is nothing to add")
     first, *_ = names = list(recipes)
     way = recipes[first].way()
     for name in names:

@@ -77,6 +77,12 @@ def usual_tokens(
     return tuple(t for t in SPECIAL_TOKENS if t != "<unk>" or not byte_level)
 
 # %% ../nbs/api/training.ipynb #train
+def _with_steps(model, pipeline):
+    "A model that makes words as its training did."
+    from dataclasses import replace
+    return replace(model, normalizer=pipeline.normalizer, pre_tokenizer=pipeline.pre_tokenizer)
+
+# %% ../nbs/api/training.ipynb #train-each
 def _bpe(counts, vocab_size, pipeline, special_tokens, min_frequency, tie):
     from tfs.bpe import BPE
     return BPE.train(counts, vocab_size, tie=tie, min_frequency=min_frequency,
@@ -84,38 +90,46 @@ def _bpe(counts, vocab_size, pipeline, special_tokens, min_frequency, tie):
                      pre_tokenizer=pipeline.pre_tokenizer, byte_level=pipeline.byte_level)
 
 def _wordpiece(counts, vocab_size, pipeline, special_tokens, min_frequency, tie):
-    from dataclasses import replace
-
     from tfs.wordpiece import train_wordpiece
     model = train_wordpiece(counts, vocab_size, special_tokens, min_frequency)
-    return replace(model, normalizer=pipeline.normalizer, pre_tokenizer=pipeline.pre_tokenizer)
+    return _with_steps(model, pipeline)
 
 def _unigram(counts, vocab_size, pipeline, special_tokens, min_frequency, tie):
-    from dataclasses import replace
-
     from tfs.unigram import train_unigram
-    model = train_unigram(counts, vocab_size, special_tokens)
-    return replace(model, normalizer=pipeline.normalizer, pre_tokenizer=pipeline.pre_tokenizer)
+    return _with_steps(train_unigram(counts, vocab_size, special_tokens), pipeline)
+
+# %% ../nbs/api/training.ipynb #fits
+_TRAINERS = dict(zip(ALGORITHMS, (_bpe, _wordpiece, _unigram)))
+
+def _check_fit(algorithm, pipeline):
+    "Raise `ValueError` unless the algorithm can read the words of a pipeline."
+    usual_pipeline(algorithm, byte_level=pipeline.byte_level)
+    if pipeline.bare == (algorithm == "wordpiece"): return
+    kind = "without" if pipeline.bare else "with"
+    raise ValueError(f"{algorithm} can't learn from words {kind} their spaces: "
+                     f"count with usual_pipeline({algorithm!r})")
 
 # %% ../nbs/api/training.ipynb #train-counts
 def train_counts(
-    counts: dict, # word: frequency, as `count_files` gives it for the same pipeline
+    counts: dict, # word: frequency, counted with the same pipeline
     algorithm: str = "bpe", # one of `ALGORITHMS`
     vocab_size: int = 16_000, # special tokens included, at most
-    pipeline: Pipeline | None = None, # what a word is; the algorithm's usual one if None
+    pipeline: Pipeline | None = None, # what a word is; None: as `counts` say, or the usual one
     special_tokens: Iterable[str] | None = None, # the algorithm's usual ones if None
     min_frequency: int = 2, # a pair that occurs less often is not merged; unigram has no such rule
     tie: str = "greatest", # among equally frequent pairs, for bpe
     limit_alphabet: int | None = None, # keep only so many characters, the most frequent
-): # `BPE`, `WordPiece` or `Unigram`; ValueError when the size is too small
+): # `BPE`, `WordPiece` or `Unigram`; ValueError when the size or the words don't fit
     "Train a tokenizer on word frequencies."
     from tfs.bpe import _without_rare
-    pipeline = pipeline or usual_pipeline(algorithm)
+    own = getattr(getattr(counts, "recipe", None), "pipeline", None)
+    pipeline = pipeline or own or usual_pipeline(algorithm)
+    _check_fit(algorithm, pipeline)
     if not any(counts.values()): raise ValueError("the text has no words: nothing to learn from")
     if limit_alphabet is not None: counts = _without_rare(counts, limit_alphabet)
     if special_tokens is None: special_tokens = usual_tokens(algorithm, pipeline.byte_level)
-    train = {"bpe": _bpe, "wordpiece": _wordpiece, "unigram": _unigram}[algorithm]
-    return train(counts, vocab_size, pipeline, tuple(special_tokens), min_frequency, tie)
+    return _TRAINERS[algorithm](counts, vocab_size, pipeline, tuple(special_tokens),
+                                min_frequency, tie)
 
 # %% ../nbs/api/training.ipynb #save-hf
 def save_tokenizer(
