@@ -3,6 +3,7 @@
 Real processes on a real file system. `TFS_FAULTS=1 pytest -s tests/test_faults.py` prints a table.
 """
 import os
+import pathlib
 import random
 import signal
 import subprocess
@@ -244,7 +245,12 @@ def killer(step):
             calls.append(1)
             return old(*args, **options)
         return call
-    for name in RENAMES: setattr(os, name, renaming(getattr(os, name)))
+    # Python 3.10's Path.rename holds the function itself
+    accessor = getattr(pathlib, "_NormalAccessor", type("Nobody", (), {}))
+    for name in RENAMES:
+        call = renaming(getattr(os, name))
+        setattr(os, name, call)
+        setattr(accessor, name, staticmethod(call))
 
 
 def test_killed_at_every_step(place, jobs):

@@ -161,7 +161,7 @@ def agree(browser, site, place, tokenizer):
     browser.driver.set_script_timeout(120)
     found = browser.driver.execute_async_script(CUT, site, place, rows)
     assert isinstance(found, list), found
-    clean = tokenizer.normalizer.normalize_str if tokenizer.normalizer else str
+    clean = tokenizer.normalizer.normalize_str if tokenizer.normalizer is not None else str
     for text, (ids, seen, odd) in zip(rows, found):
         assert ids == tokenizer.encode(text, add_special_tokens=False).ids, text
         assert "<" in text or seen == clean(text), text

@@ -107,10 +107,10 @@ def _hf_spelling(tokenizer):
     return decode, pieces if _is_byte_level(tokenizer) else None
 
 # %% ../nbs/api/adapters.ipynb #hf-told
-def _why(error, texts):
+def _why(error):
     "What a library's error means."
-    lone = next((c for text in texts for c in text if "\ud800" <= c <= "\udfff"), None)
-    if lone: return f"a lone surrogate, U+{ord(lone):04X}, is no text"
+    if isinstance(error, UnicodeEncodeError):
+        return f"a lone surrogate, U+{ord(error.object[error.start]):04X}, is no text"
     return (str(error) or type(error).__name__).splitlines()[0]
 
 def _told(call, name):
@@ -118,10 +118,12 @@ def _told(call, name):
     expected = (Exception, TypeError, UnicodeEncodeError)
     def told(texts):
         "Cuts of texts."
-        try: return call(texts, add_special_tokens=False)
+        try:
+            "".join(texts).encode()  # some versions take a lone surrogate for something else
+            return call(texts, add_special_tokens=False)
         except BaseException as e:
             if type(e) not in expected and type(e).__name__ != "PanicException": raise
-            why = _why(e, texts)
+            why = _why(e)
         raise MeasureError(f"{name}: it can't encode this text ({why})")
     return told
 

@@ -113,11 +113,11 @@ def _text_cells(model, text, count):
 def _hf_cells(tokenizer, text):
     "The cells that a `tokenizers.Tokenizer` gives, without its special tokens."
     words = isinstance(text, list)
-    try: made = tokenizer.encode(text, is_pretokenized=words, add_special_tokens=False)
-    except TypeError:
-        if not any("\ud800" <= c <= "\udfff" for c in "".join(text)): raise
+    try: "".join(text).encode()
+    except UnicodeEncodeError:
         raise ValueError("the text has a lone surrogate, which `tokenizers` can't take: "
                          "decode the source again, or put U+FFFD there") from None
+    made = tokenizer.encode(text, is_pretokenized=words, add_special_tokens=False)
     return [Cell(*c) for c in zip(made.tokens, made.ids, made.word_ids, made.offsets)]
 
 # %% ../nbs/api/batch.ipynb #cells-of

@@ -326,7 +326,8 @@ def to_hf(self: WordPiece):
     model = models.WordPiece(self.vocab, unk_token=self.unk,
                              max_input_chars_per_word=self.max_chars)
     tokenizer = self.pipeline.to_hf(Tokenizer(model))
-    steps = [tokenizer.normalizer] if tokenizer.normalizer else []
+    # a `Sequence` of the oldest versions is false: it has a length of 0
+    steps = [] if tokenizer.normalizer is None else [tokenizer.normalizer]
     if self.lowercase: tokenizer.normalizer = nz.Sequence([*steps, nz.Lowercase()])
     frame = [(t, self.vocab[t]) for t in ("[CLS]", "[SEP]") if t in self.vocab]
     if len(frame) == 2:
