@@ -328,3 +328,36 @@ def test_to_hf_and_back_for_what_the_lesson_builds():
     ours = BPE.train(texts[:1000], vocab_size=800, tie="id", min_frequency=2,
                      special_tokens=bpe.special_tokens)
     assert ours.vocab == tokenizer.get_vocab()
+
+
+@pytest.mark.parametrize("name", ["gpt2"])
+def test_a_real_tokenizer_comes_over_with_its_ids(name, tmp_path):
+    from tfs.pretrained import TokenizerUnavailable, load_tokenizer
+    try: theirs = load_tokenizer(name)
+    except TokenizerUnavailable as e: pytest.skip(str(e))
+    ours = BPE.from_hf(theirs)
+    ours.save(tmp_path/"gpt2.json")
+    texts = ["It's  a\n\ttest<|endoftext|>", "Это «проверка».", "हिन्दी 😀", "", "a" * 300, *HARD]
+    texts = [t for t in texts if t != "\ud800"] * 2
+    for bpe in (ours, BPE.load(tmp_path/"gpt2.json"), BPE.from_hf(ours.to_hf())):
+        assert bpe.vocab == theirs.get_vocab() and bpe.vocab["<|endoftext|>"] == len(bpe) - 1
+        assert not differences(texts, bpe.encode_batch, hf_ids(theirs))
+        assert [bpe.decode(row, False) for row in bpe.encode_batch(texts)] == texts
+
+
+def test_ids_with_gaps_are_refused():
+    tokenizer = BPE([], ["a", "b"]).pipeline.to_hf(Tokenizer(models.BPE({"a": 0, "b": 2}, [])))
+    with pytest.raises(ValueError, match="its ids have gaps"): BPE.from_hf(tokenizer)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=LENIENT)
+@given(corpora, st.lists(hard, max_size=9), st.randoms(use_true_random=False))
+def test_any_order_of_ids_gives_the_same_tokens(words, texts, rng):
+    usual = BPE.train(words, n_merges=9, special_tokens=["<unk>"])
+    order = list(usual.vocab)
+    rng.shuffle(order)
+    other = BPE(usual.merges, usual.alphabet, usual.special_tokens, order=order)
+    assert [other.vocab[token] for token in order] == list(range(len(order)))
+    expected = [[order.index(token) for token in usual.encode(text)] for text in texts]
+    for many in (1, 300): assert other.encode_batch(texts * many) == expected * many
+    assert [other.decode(row) for row in expected] == [usual.decode(usual.encode(t)) for t in texts]

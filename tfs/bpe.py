@@ -179,27 +179,38 @@ def _check_parts(merges, alphabet, special_tokens):
             raise ValueError(f"merge {i} joins {missing[0]!r}, which is neither in the alphabet "
                              "nor a merge")
 
+# %% ../nbs/api/bpe-class.ipynb #ids-order
+def _in_this_order(names, order):
+    "Tokens in the order of their ids; raises `ValueError` unless `order` has each of them once."
+    if order is None: return names
+    if sorted(order) == sorted(names): return list(order)
+    odd = sorted(Counter(order) - Counter(names)) or sorted({*names} - {*order})
+    raise ValueError(f"order and tokens differ, as in {odd[0]!r}: order has every token once")
+
 # %% ../nbs/api/bpe-class.ipynb #bpe-class
 class BPE:
     "A byte-pair encoding tokenizer over characters or bytes."
     def __init__(self,
         merges,                      # pairs of symbols in the order of their ranks
         alphabet,                    # single characters in the order of their ids
-        special_tokens=(),           # tokens that stand for themselves, with the first ids
+        special_tokens=(),           # tokens that stand for themselves
         normalizer:str="lesson",     # one of `NORMALIZERS`
         pre_tokenizer:str="lesson",  # one of `PRE_TOKENIZERS`
         unk_token:str="<unk>",       # for characters outside the alphabet, if it is a special token
         lengths=None,                # tokens of the training text at first and after each merge
         byte_level:bool=False,       # words are spelled with the letters of bytes
+        order=None,                  # all tokens by id; None for specials, alphabet, merges
     ):
         self.merges, self.alphabet = [tuple(pair) for pair in merges], list(alphabet)
         self.special_tokens, self.unk_token = list(special_tokens), unk_token
         self.pipeline = Pipeline(normalizer, pre_tokenizer, byte_level)
         self.normalizer, self.pre_tokenizer, self.byte_level = normalizer, pre_tokenizer, byte_level
         _check_parts(self.merges, self.alphabet, self.special_tokens)
-        names = dict.fromkeys([*self.special_tokens, *self.alphabet, *map("".join, self.merges)])
-        self.vocab = {name: i for i, name in enumerate(names)}
-        self._tokens, self._lengths = list(names), lengths
+        names = [*self.special_tokens, *self.alphabet, *map("".join, self.merges)]
+        names = list(dict.fromkeys(names))
+        self._tokens, self._lengths = _in_this_order(names, order), lengths
+        self.order = None if self._tokens == names else self._tokens
+        self.vocab = {name: i for i, name in enumerate(self._tokens)}
         self._prepare()
 
     def __len__(self): return len(self.vocab)
@@ -671,9 +682,9 @@ def lengths(self:BPE,
     return [-total for total in accumulate(drops)]
 
 # %% ../nbs/api/bpe-class.ipynb #save
-FORMAT, VERSION = "tfs.bpe", 2
+FORMAT, VERSION = "tfs.bpe", 3
 FIELDS = ("merges", "alphabet", "special_tokens", "normalizer", "pre_tokenizer", "unk_token",
-          "byte_level")
+          "byte_level", "order")
 
 @patch
 def save(self:BPE,
@@ -690,6 +701,8 @@ def save(self:BPE,
     with atomic(path) as temporary: temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
 
 # %% ../nbs/api/bpe-class.ipynb #load
+_ADDED = {1: {"byte_level": False, "order": None}, 2: {"order": None}}   # what older files lack
+
 def _read_saved(path):
     "The content of a file of `BPE.save`; raises `ValueError` that says what else it is."
     from tfs.saved import parse_json
@@ -701,11 +714,10 @@ def _read_saved(path):
                          "BPE.from_hf.")
     if not isinstance(saved, dict) or saved.get("format") != FORMAT:
         raise ValueError(f"{path}: not a file of BPE.save.")
-    if saved.get("version") == 1: return {"byte_level": False} | saved
-    if saved.get("version") != VERSION:
+    if saved.get("version") not in (1, 2, VERSION):
         raise ValueError(f"{path}: format version {saved.get('version')}; this tfs reads "
-                         f"1 and {VERSION}. Update tfs.")
-    return saved
+                         f"1 to {VERSION}. Update tfs.")
+    return _ADDED.get(saved["version"], {}) | saved
 
 @patch(cls_method=True)
 def load(cls:BPE,
@@ -738,29 +750,50 @@ def to_hf(self:BPE):
     return tokenizer
 
 # %% ../nbs/api/bpe-class.ipynb #from-hf
-@patch(cls_method=True)
-def from_hf(cls:BPE,
-    tokenizer,  # a `tokenizers.Tokenizer`, as `to_hf` and `build_tokenizer` make it
-):
-    "The same tokenizer as a `BPE`, with the same ids; raises `ValueError` if there is none."
-    saved = json.loads(tokenizer.to_str())
-    model, special = saved["model"], [t["content"] for t in saved["added_tokens"]]
+def _model_of(saved):
+    "The model of a tokenizer.json; raises `ValueError` unless it is BPE and nothing more."
+    model = saved["model"]
     odd = [k for k in ("dropout", "continuing_subword_prefix", "end_of_word_suffix",
                        "byte_fallback", "ignore_merges", "fuse_unk") if model.get(k)]
-    if model["type"] != "BPE" or odd:
-        raise ValueError(f"its model is {model['type']} {', '.join(odd)}: expected plain BPE")
+    if model["type"] == "BPE" and not odd: return model
+    raise ValueError(f"its model is {model['type']} {', '.join(odd)}: expected plain BPE")
+
+# %% ../nbs/api/bpe-class.ipynb #special-of
+def _special_of(saved):
+    "The special tokens of a tokenizer.json; raises `ValueError` for one that is found otherwise."
+    for token in saved["added_tokens"]:
+        odd = [k for k in ("lstrip", "rstrip", "single_word") if token[k]]
+        if token["normalized"] and saved["normalizer"]: odd.append("normalized")
+        if not token["special"]: odd.append("not special")
+        if odd: raise ValueError(f"its token {token['content']!r} is {', '.join(odd)}: expected a "
+                                 "special token that is found as it stands")
+    return [token["content"] for token in saved["added_tokens"]]
+
+# %% ../nbs/api/bpe-class.ipynb #from-hf-class
+@patch(cls_method=True)
+def from_hf(cls:BPE,
+    tokenizer,  # a `tokenizers.Tokenizer`, as `to_hf` and `build_tokenizer` make it, or as GPT-2's
+):
+    "The same tokenizer as a `BPE`, with the same ids; raises `ValueError` if there is none."
+    saved, ids = json.loads(tokenizer.to_str()), tokenizer.get_vocab()
+    model, special = _model_of(saved), _special_of(saved)
     merges = [m.split(" ") if isinstance(m, str) else m for m in model["merges"]]
-    made = {"".join(pair) for pair in merges}
-    by_id = sorted(model["vocab"], key=model["vocab"].get)
-    alphabet = [t for t in by_id if t not in made and t not in special]
-    steps = pipeline_of(tokenizer)
-    bpe = cls(merges, alphabet, special, steps.normalizer, steps.pre_tokenizer,
-              unk_token=model["unk_token"] or "<unk>", byte_level=steps.byte_level)
-    if bpe.vocab != tokenizer.get_vocab():
-        raise ValueError("its ids are not in the order special tokens, alphabet, merges")
-    return bpe
+    by_id = sorted(ids, key=ids.get)
+    made = {*map("".join, merges), *special}
+    alphabet, steps = [t for t in by_id if t not in made], pipeline_of(tokenizer)
+    if long := [t for t in alphabet if len(t) > 1]:
+        raise ValueError(f"no merge makes its token {long[0]!r}")
+    if ids[by_id[-1]] != len(ids) - 1: raise ValueError("its ids have gaps")
+    return cls(merges, alphabet, special, steps.normalizer, steps.pre_tokenizer,
+               model["unk_token"] or "<unk>", byte_level=steps.byte_level, order=by_id)
 
 # %% ../nbs/api/bpe-class.ipynb #to-tiktoken
+@patch
+def _by_rank(self:BPE):
+    "Whether what a merge makes has a higher id than what earlier merges make."
+    ids = [self.vocab[a + b] for a, b in self.merges]
+    return self._in_order and ids == sorted(ids)
+
 @patch
 def to_tiktoken(self:BPE,
     name:str="tfs",  # what the encoding is called
@@ -770,7 +803,7 @@ def to_tiktoken(self:BPE,
             not self.byte_level,
             f"it normalises ({self.normalizer}), and tiktoken can't: train with normalizer='none'":
             self.normalizer != "none",
-            "its ids are not in the order of its merges": not self._in_order}
+            "its ids are not in the order of its merges": not self._by_rank()}
     if why := next((why for why, holds in whys.items() if holds), None): raise ValueError(why)
     import tiktoken
     special = {t: self.vocab[t] for t in self.special_tokens}

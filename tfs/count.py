@@ -106,8 +106,9 @@ def dataset_texts(
     fields: Iterable[str], # columns
 ) -> Iterator[list[str]]:
     "The texts of a dataset, some rows at a time."
-    from tfs.sources import column_texts
-    for table in dataset.with_format("arrow").iter(2**12):
+    from tfs.sources import _rows_at_once, column_texts
+    rows = _rows_at_once(dataset.data.num_rows, dataset.data.nbytes)
+    for table in dataset.with_format("arrow").iter(rows):
         yield column_texts(table, fields, "the dataset")
 
 def count_rows(

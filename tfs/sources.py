@@ -193,6 +193,19 @@ def column_texts(
             raise SourceError(f"{where}: column {field} has bytes that are not UTF-8") from None
     return texts
 
+# %% ../nbs/api/sources.ipynb #rows
+def _rows_at_once(
+    rows: int, # of a table
+    size: int, # its bytes
+) -> int: # 4,096 at most
+    "How many rows hold about `PIECE` bytes."
+    return max(1, min(2**12, PIECE * rows // max(size, 1)))
+
+def _batch_rows(file, groups):
+    "Rows of a Parquet file to read at once, by the row group that has the longest."
+    found = map(file.metadata.row_group, groups)
+    return min((_rows_at_once(g.num_rows, g.total_byte_size) for g in found), default=1)
+
 # %% ../nbs/api/sources.ipynb #parquet-blocks
 def _parquet_blocks(path, start, stop, fields):
     "Lists of texts of row groups."
@@ -200,7 +213,8 @@ def _parquet_blocks(path, start, stop, fields):
         column_texts(file.schema_arrow.empty_table(), fields, path)
         groups = list(range(start, file.num_row_groups if stop is None else stop))
         try:
-            for batch in file.iter_batches(2**12, row_groups=groups, columns=list(fields)):
+            rows = _batch_rows(file, groups)
+            for batch in file.iter_batches(rows, row_groups=groups, columns=list(fields)):
                 yield column_texts(batch, fields, path)
         except SourceError: raise
         except (OSError, ValueError) as e:
