@@ -94,6 +94,7 @@ def _arrow_chunks(text):
     whole = pa.LargeStringArray.from_buffers(1, ends, pa.py_buffer(raw))
     return pc.split_pattern(whole, pattern=" ").flatten()
 
+# %% ../nbs/api/bpe-class.ipynb #stretches
 def _stretches(text):
     "The different stretches between spaces of a long text, and the number of each one in turn."
     from concurrent.futures import ThreadPoolExecutor
@@ -109,6 +110,7 @@ def _stretches(text):
                                             4 * part.indices.offset) for part in found])
     return found[0].dictionary.to_pylist(), numbers
 
+# %% ../nbs/api/bpe-class.ipynb #chunk-counts-2
 def _chunk_counts(sentences):
     "How often each stretch between spaces occurs."
     plainly = lambda: Counter(chain.from_iterable(map(methodcaller("split", " "), sentences)))
@@ -310,6 +312,7 @@ def _word_tokens(self:BPE, word):
             yield token
             at += len(token)
 
+# %% ../nbs/api/bpe-class.ipynb #encode-text
 @patch
 def encode(self:BPE,
     text:str,  # any text; it is normalised first
@@ -327,6 +330,7 @@ def _slow_ids(self:BPE, text):
     "The ids of a text, without the memo."
     return [self.token_to_id(token) for token in self.encode(text)]
 
+# %% ../nbs/api/bpe-class.ipynb #token-to-id
 @patch
 def token_to_id(self:BPE,
     token:str,  # a token of `encode`, or a special token
@@ -337,6 +341,7 @@ def token_to_id(self:BPE,
     raise ValueError(f"{token!r} is not in the vocabulary, and there is no {unk} for it. "
                      f"Train with special_tokens=[{unk!r}], or use encode for tokens as text.")
 
+# %% ../nbs/api/bpe-class.ipynb #id-to-token
 @patch
 def id_to_token(self:BPE,
     i:int,  # a number below `len(bpe)`
@@ -376,6 +381,7 @@ def _word_bytes(self:BPE, word):
         self._words[word] = found = self._pack([-PLAIN] if None in ids else ids)
     return found
 
+# %% ../nbs/api/bpe-class.ipynb #chunk-bytes
 @patch
 def _chunk_bytes(self:BPE, chunk, words):
     "The packed ids and marks of a stretch of text that has these words."
@@ -420,6 +426,7 @@ def _learn(self:BPE, chunks):
     self._trim(new)
     return packed
 
+# %% ../nbs/api/bpe-class.ipynb #trim
 @patch
 def _trim(self:BPE, chunks):
     "Forget long chunks and words, and everything when there is too much."
@@ -428,6 +435,7 @@ def _trim(self:BPE, chunks):
     for chunk in chunks:
         if len(chunk) > 200: self._memo.pop(chunk, None); self._words.clear()
 
+# %% ../nbs/api/bpe-class.ipynb #look-up
 @patch
 def _look_up(self:BPE, chunks):
     "The packed ids of each chunk."
@@ -451,6 +459,7 @@ def _gathered(self:BPE, text):
     first = (np.cumsum(sizes) - sizes)[at] - (ends - counts)
     return ids[np.repeat(first, counts) + np.arange(len(first) and ends[-1])]
 
+# %% ../nbs/api/bpe-class.ipynb #marked
 @patch
 def _marked(self:BPE, text, many):
     "The ids of a text in one array, marks among them."
@@ -493,6 +502,7 @@ def _cut_bytes(self:BPE, word):
     if len(word) <= 200: self._memo[word] = packed
     return packed
 
+# %% ../nbs/api/bpe-class.ipynb #pattern-block-2
 @patch
 def _pattern_block(self:BPE, texts):
     "What `_packed_block` gives, for words that are not lesson 1's."
@@ -572,6 +582,7 @@ def _listed(self:BPE, ids):
     if len(ids) < len(self): return ids.tolist()
     return np.arange(len(self)).astype(object)[ids].tolist()
 
+# %% ../nbs/api/bpe-class.ipynb #encode-batch
 @patch
 def encode_batch(self:BPE,
     texts,  # any number of texts
@@ -586,6 +597,7 @@ def encode_batch(self:BPE,
             rows += map(ids.__getitem__, map(slice, [0, *ends], ends))
     return rows
 
+# %% ../nbs/api/bpe-class.ipynb #encode-ids
 @patch
 def encode_ids(self:BPE,
     text:str,  # any text; it is normalised first
@@ -603,6 +615,7 @@ def _without_rare(words, limit):
     for word, n in words.items(): left["".join(c for c in word if c in kept)] += n
     return left
 
+# %% ../nbs/api/bpe-class.ipynb #merges-for
 def _merges_for(words, vocab_size, special_tokens, letters=()):
     "How many merges fill the vocabulary; raises `ValueError` if it is too small."
     smallest = len(special_tokens) + len(set(letters).union(*words))
@@ -619,6 +632,7 @@ def _check_recipe(counts, pipeline):
     raise ValueError(f"the words were counted with {recipe.pipeline}, and this tokenizer makes "
                      f"them with {pipeline}: use the same, or count again")
 
+# %% ../nbs/api/bpe-class.ipynb #word-counts
 def _word_counts(corpus, pipeline, special_tokens):
     "The words of texts, of files, or of a mapping as they are."
     from tfs.training import count_files
@@ -665,6 +679,7 @@ def _drops(self:BPE, word):
         before, text = len(text), text.replace(self._pairs[rank], self._products[rank])
         yield rank, before - len(text)
 
+# %% ../nbs/api/bpe-class.ipynb #lengths-2
 @patch
 def lengths(self:BPE,
     counts=None,  # word: frequency in some text; None is the training text
@@ -719,6 +734,7 @@ def _read_saved(path):
                          f"1 to {VERSION}. Update tfs.")
     return _ADDED.get(saved["version"], {}) | saved
 
+# %% ../nbs/api/bpe-class.ipynb #load-2
 @patch(cls_method=True)
 def load(cls:BPE,
     path,  # a file of `save`
@@ -794,6 +810,7 @@ def _by_rank(self:BPE):
     ids = [self.vocab[a + b] for a, b in self.merges]
     return self._in_order and ids == sorted(ids)
 
+# %% ../nbs/api/bpe-class.ipynb #to-tiktoken-2
 @patch
 def to_tiktoken(self:BPE,
     name:str="tfs",  # what the encoding is called

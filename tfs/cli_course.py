@@ -24,6 +24,7 @@ def _settings():
     from tfs._modidx import d
     return d["settings"]
 
+# %% ../nbs/api/cli-course.ipynb #lesson-rows
 def lesson_rows() -> list[dict]: # number, title, page, notebook (None outside of a clone)
     "The lessons, and where they are."
     from tfs.env import project_dir
@@ -54,6 +55,7 @@ def lesson(context: typer.Context):
     """
     if context.invoked_subcommand is None: list_lessons()
 
+# %% ../nbs/api/cli-course.ipynb #list-2
 @lessons.command("list")
 def list_lessons(json: Json = False):
     "Show the lessons, their pages, and their notebooks where there is a clone."
@@ -77,6 +79,7 @@ def _runner(number):
         raise RuntimeError(f"running a lesson needs {missing[0]}: pip install -e \"{root}[dev]\"")
     return root/"tools"/"run_notebooks.py", Path(notebook)
 
+# %% ../nbs/api/cli-course.ipynb #run-2
 @lessons.command("run")
 def run_lesson(
     number: Number,

@@ -41,12 +41,14 @@ def _entries(adapter):
     if adapter.source is not None or adapter.name == "bytes": return adapter.vocab_size
     raise ValueError(f"{adapter.name} has no ids: use --tokens")
 
+# %% ../nbs/api/cli-text.ipynb #known-id
 def _known(adapter, number):
     "Whether an id stands for a token."
     to_token = getattr(adapter.source, "id_to_token", None)
     if to_token: return number >= 0 and number < 2**32 and to_token(number) is not None
     return 0 <= number < _entries(adapter)
 
+# %% ../nbs/api/cli-text.ipynb #decode-ids-2
 def decode_ids(
     adapter, # an `Adapter`
     ids: list[int],
@@ -73,6 +75,7 @@ def _id_of(adapter, token):
     find = getattr(adapter.source, names[0])
     return next((i for t in (token, whole) if (i := find(t)) is not None), None)
 
+# %% ../nbs/api/cli-text.ipynb #decode-tokens-2
 def decode_tokens(
     adapter, # an `Adapter`
     tokens: list[str],
@@ -91,6 +94,7 @@ One = Annotated[str, typer.Option("--tokenizer", "-t", metavar="SPEC", help=
     "A name, a Hub repository or a file, as for tfs measure.", autocompletion=lambda incomplete:
     _spec_names(incomplete))]
 
+# %% ../nbs/api/cli-text.ipynb #opened
 @contextmanager
 def opened(
     output: str | None, # a file, or None for standard output
@@ -101,6 +105,7 @@ def opened(
     with atomic(output) as path, open(path, "w", encoding="utf-8", newline="\n") as file:
         yield file
 
+# %% ../nbs/api/cli-text.ipynb #plain-token
 def _plain(token):
     "A token without spaces and control characters."
     import re
@@ -235,6 +240,7 @@ def _flow(cells, width):
         room -= need
     yield line
 
+# %% ../nbs/api/cli-text.ipynb #print-chips
 def print_chips(
     rows: list[dict], # of `chip_rows`
     console, # a `rich.console.Console` with colours

@@ -64,6 +64,7 @@ class _Whole:
         words, self.found = self.found, Counter()
         return words
 
+# %% ../nbs/api/count.ipynb #counter-of
 def counter_of(
     recipe: Recipe, # how to count
 ): # with methods `add` and `take`, and a length that tells of memory
@@ -83,6 +84,7 @@ def _tally(recipe, blocks, folder, max_words, prune=None):
     tally.add(counting.take())
     return tally
 
+# %% ../nbs/api/count.ipynb #may-cut
 def _may_cut(pipeline):
     "Whether a space inside a text may become the beginning of one."
     return pipeline.taught or pipeline.bare or pipeline.normalizer != "lesson"
@@ -111,6 +113,7 @@ def dataset_texts(
     for table in dataset.with_format("arrow").iter(rows):
         yield column_texts(table, fields, "the dataset")
 
+# %% ../nbs/api/count.ipynb #rows-task
 def count_rows(
     recipe: Recipe, options: tuple, # as in `count_part`
     dataset, fields: tuple, start: int, stop: int,
@@ -119,6 +122,7 @@ def count_rows(
     tally = _tally(recipe, dataset_texts(dataset.select(range(start, stop)), fields), *options)
     return tally.counts, tally.runs
 
+# %% ../nbs/api/count.ipynb #texts-task
 def count_texts(
     recipe: Recipe, options: tuple, # as in `count_part`
     texts: list,
@@ -135,12 +139,14 @@ def _text_tasks(texts):
     from tfs.bpe import _text_blocks
     for block in _text_blocks(texts, 4 * SOME): yield ("", 1, 0), "count_texts", (block,)
 
+# %% ../nbs/api/count.ipynb #parts
 def _parts(path, size):
     "Parts of a file; one that can't even be opened is a part whose reading fails."
     from tfs.sources import SourceError, split_file
     try: return list(split_file(path, size))
     except (SourceError, OSError): return [(0, None, 0)]
 
+# %% ../nbs/api/count.ipynb #file-tasks
 def _file_tasks(names, fields, size):
     "Tasks for files: (file, its parts, bytes), function, arguments."
     from tfs.sources import _can_seek, find_files, read_texts
@@ -153,6 +159,7 @@ def _file_tasks(names, fields, size):
         for start, stop, n in parts:
             yield (path, len(parts), n), "count_part", (path, fields, start, stop)
 
+# %% ../nbs/api/count.ipynb #rows-tasks
 def _rows_tasks(dataset, fields, num_proc):
     "Tasks for a dataset that is a file on disk; others are sent as texts."
     if not dataset.cache_files:
@@ -171,6 +178,7 @@ def _row_texts(rows, fields):
                 raise CountsError(f"a row has no column {field} (its columns: {', '.join(row)})")
             if row[field] is not None: yield row[field]
 
+# %% ../nbs/api/count.ipynb #checked-texts
 def _checked(texts):
     "The texts, if all of them are."
     for text in texts:
@@ -184,6 +192,7 @@ def _library(source):
     "The library that a source comes from."
     return type(source).__module__.partition(".")[0]
 
+# %% ../nbs/api/count.ipynb #dataset-tasks
 def _dataset_tasks(dataset, fields, num_proc):
     "Tasks for a dataset on disk, in memory or streamed."
     if isinstance(dataset, dict):
@@ -191,6 +200,7 @@ def _dataset_tasks(dataset, fields, num_proc):
     if hasattr(dataset, "cache_files"): return _rows_tasks(dataset, fields, num_proc)
     return _text_tasks(_checked(_row_texts(dataset, fields)))
 
+# %% ../nbs/api/count.ipynb #tasks-of-source
 def _tasks(source, fields, num_proc):
     "Tasks for any source but Spark."
     if isinstance(source, (str, Path)): return _file_tasks([source], fields, PART)
@@ -232,6 +242,7 @@ def do_task(
     "Do a task in a worker."
     return globals()[function](recipe, options, *args)
 
+# %% ../nbs/api/count.ipynb #run-all
 def _run(tasks, recipe, total, num_proc, skip, progress):
     "Do tasks; the total grows. The names of damaged files."
     options, sums, done = (total.folder, total.max_words // 2 + 1), _Sum(total, skip), 0
@@ -261,6 +272,7 @@ class WordCounts(Counter):
         from tfs.tally import _arrow
         return write_counts(path, [_arrow(self)], self.recipe)
 
+# %% ../nbs/api/count.ipynb #load-counts
 def load_counts(
     *paths: str | Path, # of `WordCounts.save`, `count_to` or `merge_counts`
     min_count: int = 1, # leave out words that occur less often in all files together
@@ -287,6 +299,7 @@ def _recipe_of(pipeline, special_tokens):
     if isinstance(pipeline, dict): pipeline = Pipeline(**pipeline)
     return Recipe(pipeline or Pipeline(), tuple(special_tokens))
 
+# %% ../nbs/api/count.ipynb #counted
 @contextmanager
 def _counted(source, pipeline, special_tokens, fields, num_proc, max_words, prune, skip_damaged,
              progress):

@@ -102,6 +102,7 @@ def _running(
     except (OSError, OverflowError): return True
     return True
 
+# %% ../nbs/api/env.ipynb #clear-behind
 def _clear_behind(
     path: Path, # a file or folder that was to be written
 ):

@@ -155,7 +155,7 @@ def merge_many(self:FlatCorpus, places, a, b, c, floor):
     left, gained = _grouped(self.symbols[before], before, freqs, floor)
     right, more = _grouped(self.symbols[beyond], places, freqs, floor)
     lost = [((b if x == c else x) << BITS | a, n) for x, n in left]
-    lost += [(b << BITS | y, n) for y, n in right if y != c]
+    lost += [(b << BITS | y, n) for y, n in right]
     gained = [(x << BITS | c, n, at) for x, n, at in gained if x]
     gained += [(c << BITS | y, n, at) for y, n, at in more if y and y != c]
     return lost, gained, int(freqs.sum())

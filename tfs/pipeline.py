@@ -49,12 +49,14 @@ def _letters():
 @cache
 def _byte_of(): return {letter: byte for byte, letter in enumerate(_letters())}
 
+# %% ../nbs/api/pipeline.ipynb #to-bytes
 def to_bytes(
     text: str, # any string
 ) -> str: # a letter a byte
     "Spell a text with the letters of its bytes."
     return text.encode("utf-8", "surrogatepass").decode("latin-1").translate(_letters())
 
+# %% ../nbs/api/pipeline.ipynb #token-bytes
 def token_bytes(
     letters: str, # letters of bytes; ValueError for any other
 ) -> bytes:
@@ -112,12 +114,14 @@ def cut(self: Pipeline, text: str) -> list[str]: # of a normalised text
         return WORD_PATTERN.findall(" " + text)
     return self.pattern.findall(text)
 
+# %% ../nbs/api/pipeline.ipynb #spell-word
 @patch
 def spell(self: Pipeline, word: str) -> str:
     "A word in the letters that the model reads."
     if self.byte_level: return to_bytes(word)
     return word if self.bare else word.replace(" ", "▁")
 
+# %% ../nbs/api/pipeline.ipynb #words-of
 @patch
 def words(self: Pipeline, text: str) -> list[str]: # any string
     "The words of a text, spelled."

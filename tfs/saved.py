@@ -26,6 +26,7 @@ def save_model(
         part.write_text(json.dumps(head | fields, ensure_ascii=True, indent=0), encoding="utf-8")
     return path
 
+# %% ../nbs/api/saved.ipynb #check-texts
 def check_texts(
     tokens, # of a vocabulary; ValueError for anything that is no text
 ):
@@ -60,6 +61,7 @@ def load_model(
                          f"{FORMAT_VERSION}; update tfs, or make the file again")
     return fields
 
+# %% ../nbs/api/saved.ipynb #content-of
 @contextmanager
 def content_of(
     path: str | Path, # named in the message

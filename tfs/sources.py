@@ -18,6 +18,7 @@ from .saved import parse_json
 class SourceError(MeasureError):
     "A file that can't be read, with its name and what is wrong."
 
+# %% ../nbs/api/sources.ipynb #found
 def _found(name):
     "The files of a name or pattern."
     if Path(name).is_dir(): raise SourceError(f"{name} is a folder: name the files, as in {name}/*")
@@ -27,6 +28,7 @@ def _found(name):
     what = "no file matches it" if glob.has_magic(str(name)) else "there is no such file"
     raise SourceError(f"{name}: {what}")
 
+# %% ../nbs/api/sources.ipynb #find-files
 def find_files(
     names: Iterable[str | Path], # files, or patterns with *, ?, [...] and **
 ) -> list[str]: # in order; SourceError for a missing file, a folder, or a file named twice
@@ -63,6 +65,7 @@ def _unpacked(file, path):
     import pyarrow as pa
     return pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
 
+# %% ../nbs/api/sources.ipynb #raw
 def _raw(path, start, stop):
     "Pieces of the bytes of a part of a file."
     import sys
@@ -106,6 +109,7 @@ def _decoded(path, start, stop):
         at += len(data) - keep
     if rest: yield _utf8(path, rest, at), at
 
+# %% ../nbs/api/sources.ipynb #utf8
 def _utf8(path, data, at):
     "Bytes as text."
     try: return data.decode()
@@ -152,6 +156,7 @@ def _json_texts(line, fields, where):
         if isinstance(row[field], str): yield row[field]
         else: raise SourceError(f"{where}: field {field} is no text")
 
+# %% ../nbs/api/sources.ipynb #json-blocks
 def _json_blocks(path, start, stop, fields):
     "Lists of texts of a JSON-lines file."
     n = 0
@@ -242,6 +247,7 @@ def _can_seek(path):
     "Whether a file can be read from any place: standard input and other pipes can't."
     return path != "-" and Path(path).is_file()
 
+# %% ../nbs/api/sources.ipynb #line-end
 def _line_end(file, at, size):
     "The first place from `at` on where a line begins."
     file.seek(at - 1)
@@ -250,6 +256,7 @@ def _line_end(file, at, size):
         at += len(piece)
     return size
 
+# %% ../nbs/api/sources.ipynb #row-groups
 def _row_groups(path, size):
     "Row groups of a Parquet file in parts of about `size` bytes."
     with _open_parquet(path) as file:

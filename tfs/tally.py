@@ -34,6 +34,7 @@ class Recipe:
         return {**asdict(self.pipeline), "special_tokens": list(self.special_tokens),
                 "unicode": self.unicode}
 
+# %% ../nbs/api/tally.ipynb #alike
 class CountsError(ValueError):
     "Counts that can't be read, saved or merged."
 
@@ -62,6 +63,7 @@ def _metadata(recipe):
     fields = asdict(recipe) | {"version": VERSION, "tfs": __version__}
     return {KEY: json.dumps(fields).encode()}
 
+# %% ../nbs/api/tally.ipynb #read-metadata
 def _recipe(path, metadata):
     "The recipe in a file's metadata."
     if not (metadata or {}).get(KEY):
@@ -87,6 +89,7 @@ def _arrow(counts):
     numbers = pa.array(list(counts.values()), pa.int64())
     return pa.table({"word": words, "count": numbers}).sort_by("word")
 
+# %% ../nbs/api/tally.ipynb #even
 def _even(tables, rows=ROWS):
     "The same rows in tables of `rows` rows."
     import pyarrow as pa
@@ -109,6 +112,7 @@ class Saved:
     words: int # the sum of the counts
     recipe: Recipe
 
+# %% ../nbs/api/tally.ipynb #write-counts
 def write_counts(
     path: str | Path, # written whole or not at all
     tables: Iterable, # Arrow tables of words and counts, in the order of the words
@@ -140,6 +144,7 @@ def read_recipe(
         if file.schema_arrow.names == ["word", "count"]: return recipe
     raise SourceError(f"{path} is damaged: its columns are {', '.join(file.schema_arrow.names)}")
 
+# %% ../nbs/api/tally.ipynb #read-counts
 def read_counts(
     path: str | Path, # of `write_counts`
     rows: int = ROWS, # of a table, at most
@@ -167,6 +172,7 @@ def _upto(table, word):
     at = bisect_right(range(len(table)), word, key=lambda i: words[i].as_py())
     return table.slice(0, at), table.slice(at)
 
+# %% ../nbs/api/tally.ipynb #summed
 def _summed(tables):
     "The sum of tables, in the order of the words."
     import pyarrow as pa
@@ -176,6 +182,7 @@ def _summed(tables):
     names = ["word" if name == "word" else "count" for name in total.column_names]
     return total.rename_columns(names).select(["word", "count"]).sort_by("word")
 
+# %% ../nbs/api/tally.ipynb #merge-sorted
 def merge_sorted(
     streams: Iterable[Iterator], # each yields tables in the order of the words
 ) -> Iterator: # tables in that order, a word once
@@ -208,6 +215,7 @@ def _merge_files(paths, folder, own=()):
         paths.append(joined)
     return merge_sorted(read_counts(p, ROWS // 4) for p in paths)
 
+# %% ../nbs/api/tally.ipynb #merge-counts
 def merge_counts(
     paths: Iterable[str | Path], # of `write_counts`
     to: str | Path, # written whole or not at all
@@ -251,6 +259,7 @@ def add(self: Tally,
     if self.prune: self._drop()
     elif len(own) > self.max_words: self.spill()
 
+# %% ../nbs/api/tally.ipynb #drop
 @patch
 def _drop(self: Tally):
     "Lossy counting: forget rare words."
@@ -272,6 +281,7 @@ def spill(self: Tally):
     self.runs.append(path)
     self.counts = {}
 
+# %% ../nbs/api/tally.ipynb #absorb
 @patch
 def absorb(self: Tally,
     counts: Mapping, # of another tally
@@ -285,6 +295,7 @@ def absorb(self: Tally,
             self.add(dict(zip(table["word"].to_pylist(), table["count"].to_pylist())))
         Path(path).unlink()
 
+# %% ../nbs/api/tally.ipynb #tables
 @patch
 def tables(self: Tally) -> Iterator: # Arrow tables in the order of the words
     "Everything that was counted."

@@ -24,6 +24,7 @@ def _follow_parent():
         os._exit(1)
     Thread(target=wait, daemon=True).start()
 
+# %% ../nbs/api/workers.ipynb #answer
 def _answer(call, task):
     "The result of a task and None, or None and its error."
     import pickle
@@ -33,6 +34,7 @@ def _answer(call, task):
     except Exception: error = RuntimeError(f"{type(error).__name__}: {error}")
     return None, error
 
+# %% ../nbs/api/workers.ipynb #serve
 def _serve(pipe, name):
     "Do tasks until the parent closes its end of the pipe."
     import signal
@@ -60,6 +62,7 @@ def _quietly():
         for name, value in kept.items(): setattr(main, name, value)
         mask(getattr(signal, "SIG_SETMASK", 0), before)
 
+# %% ../nbs/api/workers.ipynb #start-one
 def _start(name):
     "A worker and the pipe to it."
     from multiprocessing import get_context
@@ -70,6 +73,7 @@ def _start(name):
     theirs.close()
     return worker, ours
 
+# %% ../nbs/api/workers.ipynb #stop-one
 def _stop(worker, pipe):
     "End a worker and wait until it is gone."
     pipe.close()
@@ -81,6 +85,7 @@ def _stop(worker, pipe):
 class WorkerDied(RuntimeError):
     "A worker died, and so did the one that did its task again."
 
+# %% ../nbs/api/workers.ipynb #team
 class _Team:
     "Workers and what each is doing."
     def __init__(self, name): self.name, self.busy, self.free = name, {}, []
