@@ -56,3 +56,22 @@ def test_levels_keep_arcs_apart():
 
 def test_styles_are_those_of_the_course():
     assert set(viz.PALETTE["light"]) >= {c for look in draw._LOOKS.values() for c in look[:3]}
+
+
+def test_a_label_keeps_clear_of_the_legs_of_other_arcs():
+    assert draw._seat(0, 100, 20, []) == 50
+    assert draw._seat(0, 100, 20, [50]) == 32
+    assert draw._seat(0, 100, 20, [40, 60]) in (22, 78)
+    assert draw._seat(0, 100, 90, [50]) == 50   # no room: in the middle, above the legs
+    lengths = dict.fromkeys(["s", "i", "n", "g", "e", "r", "ing", "sing", "singe", "er"], 2.0)
+    shapes = draw.draw_lattice("singer", lengths, ["sing", "er"]).panels[0].shapes
+    leg = next(s for s in shapes if isinstance(s, draw.Path) and s.points[0][0] < 30
+               and s.points[-1][0] > 300).points[-2:]
+    label = next(s for s in shapes if isinstance(s, draw.Text) and s.text == "er 2.0")
+    assert label.x - 24 > max(x for x, _ in leg)
+
+
+def test_boxes_cover_the_lines_behind_them_in_png_too():
+    fig = draw.draw_lattice("ab", {"a": 1.0, "b": 1.0, "ab": 1.5}, ["ab"]).panels[0].mpl()
+    drawn = sorted(fig.axes[0].lines + fig.axes[0].patches, key=lambda a: a.get_zorder())
+    assert drawn[0] is fig.axes[0].lines[0] and drawn[-1] in fig.axes[0].patches

@@ -202,6 +202,40 @@ def test_what_an_engine_loads_from_elsewhere_is_taken_out():
     assert '<math alttext="K N^\\beta"' in done and 'href="../favicon.svg"' in done
 
 
+def test_formulas_have_no_commands_left(folder, pages):
+    for name in pages:
+        text = (folder/name).read_text(encoding="utf-8")
+        for formula in re.findall(r"<math\b[^>]*>(.*?)</math>", text, re.S):
+            assert "\\" not in formula and "<mi>log</mi>" not in formula, f"{name}: {formula}"
+
+
+@pytest.mark.parametrize("name", LESSON_PAGES)
+def test_a_solution_is_folded_with_its_result(folder, server, browser, name):
+    text = (folder/name).read_text(encoding="utf-8")
+    folds = text.count('<details class="code-fold tfs-solution">')
+    assert folds >= 5 and folds == len(re.findall(r"<summary>Solution \d+</summary>", text))
+    browser.open(server + name)
+    seen = browser.js("""
+        const solved = [...document.querySelectorAll('.tfs-solution')];
+        const results = () => solved.flatMap(fold => [...fold.parentNode.children])
+            .filter(e => e.matches('.cell-output') && e.checkVisibility()).length;
+        const before = results();
+        solved.forEach(fold => { fold.open = true; });
+        return [before, results()];""")
+    assert seen[0] == 0 < seen[1]
+
+
+def test_what_scrolls_says_so(server, browser):
+    browser.open(server + "lessons/subwords.html", 360)
+    assert browser.until("document.querySelectorAll('.tfs-scrolls').length > 20")
+    seen = browser.js("""
+        const wide = e => e.scrollWidth > e.clientWidth + 1;
+        const boxes = [...document.querySelectorAll('main :is(pre, .tfs-table)')];
+        return boxes.filter(e => e.clientWidth && wide(e) !== (e.tabIndex === 0 &&
+            getComputedStyle(e).backgroundImage.includes('gradient'))).map(e => e.outerHTML)""")
+    assert not seen
+
+
 @pytest.mark.parametrize("rule", [
     "@import url(https://fonts.example/css2?family=A:wght@0,400;0,700&display=swap);",
     '@import "//fonts.example/a.css" screen;', "@import url('https://fonts.example/a;b.css');"])

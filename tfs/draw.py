@@ -6,7 +6,7 @@
 __all__ = ['draw_shrinking', 'draw_first_merges', 'draw_lattice', 'draw_batch']
 
 # %% ../nbs/api/draw.ipynb #imports
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from .svg import Box, Figure, Path, Text, fit, text_width, titled, visible, wrap
 
@@ -79,12 +79,19 @@ def _levels(arcs):
 _LOOKS = {"best": ("enc", "enc", "on", 3, None), "greedy": ("dec_soft", "dec", "ink", 2, "5 3"),
           "other": ("grey_soft", "line", "ink", 1.2, None)}
 
-def _arc(a, b, y, floor, label, kind, step):
-    "An arc as a bridge between two nodes, its label on it."
+def _seat(x0, x1, wide, legs):
+    "Where a label's middle goes: as central as can be without covering a leg of a higher arc."
+    middle, edges = (x0 + x1) / 2, [x0 - 6, *sorted(legs), x1 + 6]
+    rooms = [(a + 8 + wide / 2, b - 8 - wide / 2) for a, b in pairwise(edges)]
+    seats = [min(max(middle, low), high) for low, high in rooms if low <= high]
+    return min(seats, key=lambda x: abs(x - middle), default=middle)
+
+def _arc(a, b, y, floor, label, kind, step, legs):
+    "An arc as a bridge between two nodes, its label on it; `legs` of other arcs stand below it."
     fill, line, color, width, dash = _LOOKS[kind]
     x0, x1 = 14 + step * a + 7, 14 + step * b - 7
     wide = min(text_width(label, 12, kind == "best") + 8, x1 - x0 + 6)
-    middle = (x0 + x1) / 2
+    middle = _seat(x0, x1, wide, legs)
     return [Path(((x0, floor), (x0 + 6, y), (x1 - 6, y), (x1, floor)), line, width, dash),
             Box(middle - wide / 2, y - 10, wide, 20, fill, line, dash=dash),
             Text(middle, y + 4, label, color, 12, "middle", kind == "best")]
@@ -94,6 +101,12 @@ def _spans(pieces):
     "The arcs of a spelling."
     ends = list(accumulate(map(len, pieces)))
     return {(end - len(piece), end) for piece, end in zip(pieces, ends)}
+
+def _legs(arc, levels, step):
+    "Where higher arcs come down between the ends of an arc."
+    (a, b), above = arc, [other for other in levels if levels[other] > levels[arc]]
+    return ([14 + step * c + 10 for c, _ in above if a < c < b]
+            + [14 + step * d - 10 for _, d in above if a < d < b])
 
 def _nodes(word, floor, step):
     "The nodes and the letters between them."
@@ -117,7 +130,8 @@ def draw_lattice(word: str,
     for arc, piece in sorted(arcs.items(), key=lambda item: -levels[item[0]]):
         kind = "best" if arc in ways[0] else "greedy" if arc in ways[1] else "other"
         label = f"{visible(piece)} {lengths[piece]:.1f}"
-        shapes += _arc(*arc, floor - 28 - 34 * levels[arc], floor, label, kind, step)
+        shapes += _arc(*arc, floor - 28 - 34 * levels[arc], floor, label, kind, step,
+                       _legs(arc, levels, step))
     sums = [f"{name}: {' '.join(map(visible, way))} = {sum(map(lengths.get, way)):.1f}"
             for name, way in
             (("filled, shortest", best), ("dashed, greedy", greedy)) if way]

@@ -335,6 +335,7 @@ def mpl(self: Scene, mode: str = "light"): # or "dark"
     ax = fig.add_axes((0, 0, 1, 1), xlim=(0, self.w), ylim=(self.h, 0))
     ax.axis("off")
     for shape in self.shapes: shape.draw(ax, PALETTE[mode])
+    for i, artist in enumerate(ax.get_children()): artist.set_zorder(i) # not all lines over boxes
     return fig
 
 # %% ../nbs/api/svg.ipynb #titled

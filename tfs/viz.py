@@ -588,6 +588,11 @@ def _lines(ax, x, series):
     for y, color, dash in zip(series.values(), cycle(_ROLES), cycle(_DASHES)):
         ax.plot(x, y, dash, color=COLORS[color], marker="o" if len(x) < 12 else None, markersize=4)
 
+def _end_at_ticks(ax, low, high):
+    "Let the y axis begin and end at a tick, so that every point lies between two."
+    ticks = ax.yaxis.get_major_locator().tick_values(low, high)
+    ax.set_ylim(ticks[0], ticks[-1])
+
 # %% ../nbs/api/viz.ipynb #plot-lines-fn
 def plot_lines(x: list, # the values that all lines share
                series: dict, # name → values
@@ -602,8 +607,8 @@ def plot_lines(x: list, # the values that all lines share
     with rc_context(_style()):
         ax = _line_axes(title, list(series), ylabel, xlabel)
         _lines(ax, x, series)
-        ax.set_ylim(min(0, *map(min, series.values()), 0), None)
         _short_axes(ax, x=not log2)
+        _end_at_ticks(ax, min(0, *map(min, series.values())), max(map(max, series.values())))
         if log2: _log2_ticks(ax, x)
         if mark is not None: _mark(ax, mark)
         _end_labels(ax, [y[-1] for y in series.values()], list(series))

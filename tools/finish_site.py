@@ -19,6 +19,11 @@ IMPORTS = re.compile(r"@import\s+(?:url\()?\s*"
                      r"(?:\"(?:https?:)?//[^\"]*\"|'(?:https?:)?//[^']*'|(?:https?:)?//[^)]*)[^;]*;")
 FORMULA = re.compile(r'<span class="math (inline|display)">\\[(\[](.*?)\\[)\]]</span>', re.S)
 SKIP = '<a class="tfs-skip" href="#quarto-document-content">Skip to the text</a>'
+MENDED = (('<mo stretchy="false">&#x0007C;</mo>',
+           '<mo stretchy="false" lspace="0" rspace="0">&#x0007C;</mo>'),
+          ("<mi>log</mi>", '<mo lspace="0.167em" rspace="0.167em">log</mo>'))
+SOLUTION = re.compile(r'<details class="code-fold">(\s*)<summary>(Solution \d+)(?:: ([^<]+))?'
+                      "</summary>")
 ICON = re.compile(r'<i class="(bi[^"]*)"(?: role="(?:img|button)")?(?: aria-label="[^"]*")?>')
 
 
@@ -28,8 +33,17 @@ def mathml(match):
     tex = html.unescape(match[2]).strip()
     kind = "block" if match[1] == "display" else "inline"
     spoken = html.escape(tex, quote=True)
-    formula = convert(tex, display=kind).replace("<math ", f'<math alttext="{spoken}" ', 1)
+    known = re.sub(r"\\arg(?![a-z])", r"\\mathrm{arg}\\,", tex)
+    formula = convert(known, display=kind).replace("<math ", f'<math alttext="{spoken}" ', 1)
+    for plain, spaced in MENDED: formula = formula.replace(plain, spaced)
     return f'<span class="math {match[1]}">{formula}</span>'
+
+
+def solution(match):
+    "The fold of a solution, which hides the result as well; what it found is said inside."
+    found = f"<p>{match[3][0].upper()}{match[3][1:]}.</p>" if match[3] else ""
+    return (f'<details class="code-fold tfs-solution">{match[1]}<summary>{match[2]}</summary>'
+            f"{match[1]}{found}")
 
 
 def relative(place, page):
@@ -113,7 +127,7 @@ def link_terms(text, page, terms):
 def finish_page(text, page, cfg, terms=()):
     "One page."
     text = LOADS.sub("", text)
-    text = FORMULA.sub(mathml, text)
+    text = SOLUTION.sub(solution, FORMULA.sub(mathml, text))
     text = ICON.sub(r'<i class="\1" aria-hidden="true">', text)
     text = own_links(text, page, site(cfg))
     if page == "library.html": text = text.replace("/nbs/library.qmd", "/tools/project.py")

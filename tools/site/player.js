@@ -267,10 +267,19 @@
     const tools = controls(player, "Node", draw);
     const fixed = x => x.toFixed(1);
 
+    function seat(arc, x, a, b, wide) {  // as central as can be without covering a leg of a higher arc; as in tfs.draw
+      const above = arcs.filter(other => other.level > arc.level), inside = node => arc.start < node && node < arc.end;
+      const legs = above.flatMap(({start, end}) => [[start, 10], [end, -10]])
+        .filter(([node]) => inside(node)).map(([node, aside]) => x(node) + aside);
+      const edges = [a - 6, ...legs.sort((p, q) => p - q), b + 6], middle = (a + b) / 2;
+      const rooms = edges.slice(1).map((edge, i) => [edges[i] + 8 + wide / 2, edge - 8 - wide / 2]);
+      const seats = rooms.filter(([low, high]) => low <= high).map(([low, high]) => Math.min(Math.max(middle, low), high));
+      return seats.length ? seats.reduce((p, q) => Math.abs(q - middle) < Math.abs(p - middle) ? q : p) : middle;
+    }
     function arcShape(arc, x, floor, look, letter) {
-      const a = x(arc.start) + 7, b = x(arc.end) - 7, y = floor - 28 - 34 * arc.level, middle = (a + b) / 2;
+      const a = x(arc.start) + 7, b = x(arc.end) - 7, y = floor - 28 - 34 * arc.level;
       const text = `${arc.piece} ${fixed(arc.length)}`;
-      const wide = Math.min(b - a + 6, letter * Array.from(text).length + 8);
+      const wide = Math.min(b - a + 6, letter * Array.from(text).length + 8), middle = seat(arc, x, a, b, wide);
       return s("g", {class: `tfs-arc ${look}`},
         s("path", {d: `M${a} ${floor}L${a + 6} ${y}L${b - 6} ${y}L${b} ${floor}`}),
         s("rect", {x: middle - wide / 2, y: y - 10, width: wide, height: 20, rx: 4}),
