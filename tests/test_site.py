@@ -312,6 +312,12 @@ def test_page_in_a_browser(server, browser, screens, axe, name):
     finally: browser.js("localStorage.clear()")
 
 
+def test_the_bar_fits_where_its_links_begin_to_show(server, browser):
+    for width in (991, 992, 1024):
+        browser.open(server + "index.html", width)
+        assert browser.js("return document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize("name", ["index.html", LESSON_PAGES[0]])
 def test_dark_mode_follows_the_system(server, browser, name):
     browser.open(server + name, 1280, dark=True)
