@@ -66,13 +66,6 @@ def test_no_directive_reaches_a_reader(pages):
     for name, page in pages.items(): assert "#|" not in "".join(page.text), name
 
 
-def test_no_command_of_tex_is_left_in_a_formula(folder, pages):
-    for name in pages:
-        text = (folder/name).read_text(encoding="utf-8")
-        for formula in re.findall(r"<math.*?</math>", text, re.S):
-            assert not re.search(r">\\\w", formula), (name, formula)
-
-
 def test_nothing_foreign_is_loaded(folder, pages):
     for name, page in pages.items():
         assert not [link for link in page.loads if re.match(r"(?:[a-z]+:)?//", link)], name
