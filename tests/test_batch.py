@@ -139,6 +139,8 @@ def test_offsets_cover_what_was_normalised():  # S06
             ("ﬁx½", lambda t: form("NFKC", t), [(0, 1), (0, 1), (1, 2), (2, 3), (2, 3), (2, 3)]),
             ("İS", str.lower, [(0, 1), (0, 1), (1, 2)])]:
         assert aligned(text, rule) == (rule(text), spans)
+    # a mark that is deleted and never composed belongs to its letter all the same
+    assert normalized_spans("q\u0301x") == ("qx", [(0, 2), (2, 3)])
 
 
 @given(st.text(st.one_of(st.characters(),

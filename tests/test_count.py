@@ -27,6 +27,7 @@ from tfs.bpe import BPE, word_counts
 from tfs.count import WordCounts, count_to, count_words, load_counts
 from tfs.data import normalize
 from tfs.pipeline import Pipeline
+from tfs.reading import read_chunks
 from tfs.tally import CountsError, Recipe, Tally, merge_counts
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -209,6 +210,19 @@ def test_memory_limit_is_kept(texts, tmp_path):
         patched.setattr(Tally, "add", noted)
         count_to(tmp_path/"c.parquet", texts, max_words=5_000)
     assert max(sizes) <= 5_000
+
+
+def test_characters_may_lie_across_pieces(tmp_path, monkeypatch):
+    lines, path = ["aя€😀я", "😀€"], tmp_path/"a.txt"
+    path.write_bytes("\n".join(lines).encode("utf-8-sig"))
+    (tmp_path/"bad.txt").write_bytes("😀".encode() + b"\x80")
+    for size in range(1, 9):
+        monkeypatch.setattr(sources, "PIECE", size)
+        assert [line for block in sources.read_texts(path) for line in block] == lines
+        assert "".join(read_chunks(path, size)) == "\n".join(lines)
+        for read in (sources.read_texts, partial(read_chunks, size=size)):
+            with pytest.raises(ValueError, match="byte 4 is not UTF-8"):
+                list(read(tmp_path/"bad.txt"))
 
 
 def test_standard_input_is_read_by_the_parent(tmp_path):

@@ -136,6 +136,11 @@ def test_tiktoken_agrees(monkeypatch):
     assert [ids(tokenizer, t) for t in texts] == [reference.encode_ordinary(t) for t in texts]
 
 
+def test_a_token_that_no_merges_lead_to_gives_none():
+    ranks = {bytes([byte]): rank for rank, byte in enumerate(b"abcd")}
+    assert pretrained.merges_from_ranks(ranks | {b"abc": 4, b"abcd": 5}) == []
+
+
 def test_merges_are_fast_and_complete():
     ranks = pretrained.read_ranks(pretrained._package_files("Xenova/gpt-4o")[1][0])
     start = time.perf_counter()

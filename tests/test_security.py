@@ -14,6 +14,8 @@ from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tfs import cli
@@ -136,6 +138,9 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(pretrained, "MOST", 1 << 22)
     def refused(job, match):
         with pytest.raises(ValueError, match=match): job()
+    long = pa.array(["a" * 2000] * (1 << 15))
+    pq.write_table(pa.table({"en": long, "ru": long}), tmp_path/"a.parquet")
+    refused(partial(data.read_pairs, tmp_path/"a.parquet"), "times as large")
     for name in ("a.tsv.gz", "a.tsv.xz"):
         read = partial(data.read_pairs, tmp_path/name)
         assert peak(partial(refused, read, "times as large")) < 40 << 20

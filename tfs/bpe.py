@@ -293,11 +293,6 @@ def _parts(self:BPE, text):
         at = found.end()
     yield False, text[at:]
 
-@patch
-def _text_words(self:BPE, text):
-    "The words of a text without special tokens."
-    return self.pipeline.words(text)
-
 # %% ../nbs/api/bpe-class.ipynb #encode
 @patch
 def _word_tokens(self:BPE, word):
@@ -321,7 +316,7 @@ def encode(self:BPE,
     tokens = []
     for special, part in self._parts(text):
         if special: tokens.append(part)
-        else: tokens += [t for word in self._text_words(part) for t in self._word_tokens(word)]
+        else: tokens += [t for w in self.pipeline.words(part) for t in self._word_tokens(w)]
     return tokens
 
 # %% ../nbs/api/bpe-class.ipynb #encode-slow
@@ -358,8 +353,9 @@ def decode(self:BPE,
 ) -> str:
     "The text that the tokens spell: the normalised text, if no character was unknown."
     names = [t if isinstance(t, str) else self.id_to_token(t) for t in tokens]
-    if skip_special_tokens: names = [t for t in names if t not in self.special_tokens]
-    return self.pipeline.join(names, self.special_tokens)
+    special = set(self.special_tokens)
+    if skip_special_tokens: names = [t for t in names if t not in special]
+    return self.pipeline.join(names, special)
 
 # %% ../nbs/api/bpe-class.ipynb #marks
 BLOCK = 2**17  # texts that are encoded at once, if they are short
@@ -515,6 +511,7 @@ def _pattern_block(self:BPE, texts):
     ids = np.frombuffer(b"".join(packed), np.uint32 if self._wide else np.uint16)
     ends = np.cumsum(list(map(len, packed))) // ids.itemsize
     plain = (ids == int(np.iinfo(ids.dtype).max) + 1 - PLAIN).nonzero()[0]
+    # the plain way raises the error that names the character
     if len(plain): self._slow_ids(texts[np.searchsorted(ends, plain[0], "right")])
     return ids, ends
 

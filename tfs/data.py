@@ -219,18 +219,24 @@ def check_pairs(
 OPENERS = {".gz": gzip.open, ".xz": lzma.open}   # suffix: how to open it
 SMALL, RATIO = 2**28, 100   # bytes that may always be unpacked; how far the rest may grow
 
+def _most(path):
+    "How many bytes a file may hold when it is unpacked."
+    return max(SMALL, RATIO * path.stat().st_size)
+
+def _too_large(path):
+    return PairsError(f"{path}: more than {RATIO} times as large inside. Is it text? Unpack it.")
+
 def read_text(
     path,  # a UTF-8 file, plain, `.gz` or `.xz`
 ) -> str:
     "The whole text of a file without a byte-order mark; raises `PairsError` naming file and byte."
     path = Path(path)
     try:
-        most = max(SMALL, RATIO * path.stat().st_size)
+        most = _most(path)
         with OPENERS.get(path.suffix, open)(path, "rb") as f: raw = f.read(most + 1)
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as e:
         raise PairsError(f"{path}: cannot be read ({e}). Check it, or fetch it again.") from None
-    if len(raw) > most:
-        raise PairsError(f"{path}: more than {RATIO} times as large inside. Is it text? Unpack it.")
+    if len(raw) > most: raise _too_large(path)
     try: return raw.decode("utf-8-sig")
     except UnicodeDecodeError as e:
         raise PairsError(f"{path}: byte {e.start:,} is not UTF-8. Save it as UTF-8.") from None
@@ -279,6 +285,28 @@ def _fields_to_pairs(path, kind, names=NAMES):
         if not all(map(str.strip, pair)): raise _at(path, n, "one side is empty. Remove it.")
         yield pair
 
+# %% ../nbs/api/data.ipynb #parquet
+def _parquet_table(path):
+    "A Parquet file as an Arrow table; raises `PairsError` before it fills the memory."
+    import pyarrow as pa, pyarrow.parquet as pq
+    if path.is_dir(): return pq.read_table(path)   # as Spark writes it
+    most, batches = _most(path), []
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(2**12):
+            batches.append(batch)
+            most -= batch.nbytes
+            if most < 0: raise _too_large(path)
+        return pa.Table.from_batches(batches, file.schema_arrow)
+
+def _read_parquet(path, names=NAMES):
+    "The pairs of a Parquet file; raises `PairsError`."
+    try: pairs = _parquet_table(path).to_pandas()
+    except PairsError: raise
+    except (OSError, ValueError) as e:
+        why = str(e).splitlines()[0]
+        raise PairsError(f"{path}: not a readable Parquet file ({why}).") from None
+    return pairs.rename(columns={c: names[c] for c in pairs.columns if c in names}).astype(object)
+
 # %% ../nbs/api/data.ipynb #c028
 def read_pairs(
     path,         # `.tsv`, `.txt`, `.csv` (plain, `.gz` or `.xz`) or `.parquet`
@@ -293,14 +321,6 @@ def read_pairs(
         raise PairsError(f"{path}: expected .tsv, .txt, .csv (also .gz, .xz) or .parquet.")
     rows = list(_fields_to_pairs(path, kind, names))
     return pd.DataFrame(rows, columns=["en", "ru"], dtype=object)
-
-def _read_parquet(path, names=NAMES):
-    import pandas as pd
-    try: pairs = pd.read_parquet(path)
-    except (OSError, ValueError) as e:
-        why = str(e).splitlines()[0]
-        raise PairsError(f"{path}: not a readable Parquet file ({why}).") from None
-    return pairs.rename(columns={c: names[c] for c in pairs.columns if c in names}).astype(object)
 
 # %% ../nbs/api/data.ipynb #0e0d4adc
 import re, unicodedata
