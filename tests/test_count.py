@@ -212,6 +212,14 @@ def test_memory_limit_is_kept(texts, tmp_path):
     assert max(sizes) <= 5_000
 
 
+def test_a_special_token_with_a_space_is_never_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "LONGEST", 4)
+    text, special = "x y<a b>z " * 9, ["<a b>"]
+    (tmp_path/"a.txt").write_text(text, encoding="utf-8")
+    found = count_words(tmp_path/"a.txt", special_tokens=special)
+    assert found == count_words([text], special_tokens=special) and "▁b" not in found
+
+
 def test_characters_may_lie_across_pieces(tmp_path, monkeypatch):
     lines, path = ["aя€😀я", "😀€"], tmp_path/"a.txt"
     path.write_bytes("\n".join(lines).encode("utf-8-sig"))

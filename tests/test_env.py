@@ -120,6 +120,13 @@ def test_atomic_follows_the_umask(tmp_path):
     assert (tmp_path/"whole").stat().st_mode == (tmp_path/"plain").stat().st_mode
 
 
+@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
+def test_atomic_keeps_what_is_private(tmp_path):
+    (tmp_path/"secret").touch(0o600)
+    with env.atomic(tmp_path/"secret") as p: p.touch(0o644)
+    assert (tmp_path/"secret").stat().st_mode & 0o777 == 0o600
+
+
 def run(code, **variables):
     "Run Python code in a process of its own."
     return subprocess.run([sys.executable, "-c", code], env={**os.environ, **variables}, check=True,

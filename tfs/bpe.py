@@ -21,7 +21,8 @@ from pathlib import Path
 
 from fastcore.basics import patch
 
-from .pipeline import Pipeline, pipeline_of, token_bytes, word_pattern
+from .pipeline import (Pipeline, _all_texts, _several, pipeline_of, token_bytes,
+                          word_pattern)
 
 # %% ../nbs/api/bpe-class.ipynb #names
 # name: its Unicode form
@@ -123,7 +124,7 @@ def _chunk_counts(sentences):
 # %% ../nbs/api/bpe-class.ipynb #cut-specials
 def _special_pattern(special_tokens):
     "A pattern that finds special tokens, the longest first, or None without any."
-    longest_first = sorted(special_tokens, key=len, reverse=True)
+    longest_first = sorted(_several(special_tokens, "special_tokens"), key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
 def _blocks(items, size):
@@ -151,12 +152,11 @@ def count_words(
     special_tokens=(),           # cut out of the text, and not counted
 ) -> Counter:
     "How often each word occurs: `word_counts` of the normalised sentences, several times faster."
-    if isinstance(sentences, str):
-        raise TypeError("sentences is one string; expected a list of them")
+    sentences = _several(sentences, "sentences")
     if pre_tokenizer != "lesson":
         return Pipeline(normalizer, pre_tokenizer).count(sentences, special_tokens)
     counts, specials, find = Counter(), _special_pattern(special_tokens), PATTERNS["lesson"].findall
-    for block in _blocks(sentences, 2**17):
+    for block in map(_all_texts, _blocks(sentences, 2**17)):
         if specials: block = [part for text in block for part in specials.split(text)]
         edgy = []
         if normalizer == "lesson": block, edgy = _inner_and_edgy(block)
@@ -204,7 +204,8 @@ class BPE:
         order=None,                  # all tokens by id; None for specials, alphabet, merges
     ):
         self.merges, self.alphabet = [tuple(pair) for pair in merges], list(alphabet)
-        self.special_tokens, self.unk_token = list(special_tokens), unk_token
+        self.special_tokens = list(_several(special_tokens, "special_tokens"))
+        self.unk_token = unk_token
         self.pipeline = Pipeline(normalizer, pre_tokenizer, byte_level)
         self.normalizer, self.pre_tokenizer, self.byte_level = normalizer, pre_tokenizer, byte_level
         _check_parts(self.merges, self.alphabet, self.special_tokens)
@@ -538,7 +539,7 @@ def _packed_block(self:BPE, texts):
 # %% ../nbs/api/bpe-class.ipynb #text-blocks
 def _text_blocks(texts, size=2**24):
     "Lists of at most `BLOCK` texts, with about `size` characters at most."
-    for block in _blocks(texts, BLOCK):
+    for block in map(_all_texts, _blocks(_several(texts, "texts"), BLOCK)):
         part, room = [], size
         if sum(map(len, block)) <= size: yield block; continue
         for text in block:
@@ -554,7 +555,6 @@ def encode_packed(self:BPE,
 ):
     "All ids in one array (16 or 32 bits each), and the ends of the texts in it."
     import numpy as np
-    if isinstance(texts, str): raise TypeError("texts is one string; expected a list of them")
     blocks = [self._packed_block(block) for block in _text_blocks(texts)]
     if not blocks: return np.zeros(0, np.uint32 if self._wide else np.uint16), np.zeros(0, np.int64)
     starts = np.cumsum([0, *(len(ids) for ids, _ in blocks)])
@@ -585,7 +585,6 @@ def encode_batch(self:BPE,
     texts,  # any number of texts
 ) -> list[list[int]]:
     "The ids of each text."
-    if isinstance(texts, str): raise TypeError("texts is one string; expected a list of them")
     rows = []
     with _uncollected():
         for block in _text_blocks(texts):
@@ -605,6 +604,7 @@ def encode_ids(self:BPE,
 # %% ../nbs/api/bpe-class.ipynb #limit
 def _without_rare(words, limit):
     "Words of the `limit` most frequent characters; of equals the first by code point stay."
+    if limit < 1: raise ValueError(f"limit_alphabet is {limit}: expected at least 1")
     counts = Counter()
     for word, n in words.items():
         for c in word: counts[c] += n

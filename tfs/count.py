@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
-from .pipeline import Pipeline
+from .pipeline import Pipeline, _several
 from .tally import (MAX_WORDS, CountsError, Recipe, Saved, Tally, alike, merge_sorted,
                        read_counts, read_recipe, write_counts)
 from .workers import run_tasks
@@ -297,7 +297,7 @@ def _on_spark(source, prune, skip_damaged):
 def _recipe_of(pipeline, special_tokens):
     "How to count, from what a caller gives."
     if isinstance(pipeline, dict): pipeline = Pipeline(**pipeline)
-    return Recipe(pipeline or Pipeline(), tuple(special_tokens))
+    return Recipe(pipeline or Pipeline(), tuple(_several(special_tokens, "special_tokens")))
 
 # %% ../nbs/api/count.ipynb #counted
 @contextmanager

@@ -146,6 +146,18 @@ def join(self: Pipeline,
                    for own, run in groupby(tokens, special))
     return text.removeprefix(" ") if self.taught else text
 
+# %% ../nbs/api/pipeline.ipynb #several
+def _several(items, what):
+    "The items; raises `TypeError` for one string, which would be read letter by letter."
+    if isinstance(items, str): raise TypeError(f"{what} is one string; expected a list of them")
+    return items
+
+def _all_texts(block):
+    "The texts of a list; raises `TypeError` that shows the first value that is none."
+    if all(issubclass(kind, str) for kind in set(map(type, block))): return block
+    bad = next(value for value in block if not isinstance(value, str))
+    raise TypeError(f"{bad!r:.40} is no text: leave it out, or put a text there")
+
 # %% ../nbs/api/pipeline.ipynb #stretches
 @cache
 def _loose():
@@ -182,7 +194,6 @@ def count(self: Pipeline,
 ) -> Counter: # word in the model's letters: frequency
     "How often each word occurs."
     from tfs.bpe import _special_pattern, _text_blocks, count_words
-    if isinstance(texts, str): raise TypeError("texts is one string; expected a list of them")
     if self.taught: return count_words(texts, self.normalizer, "lesson", special_tokens)
     specials, counts, spelled = _special_pattern(special_tokens), Counter(), Counter()
     for block in _text_blocks(texts):

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from .pipeline import Pipeline
+from .pipeline import Pipeline, _several
 
 # %% ../nbs/api/training.ipynb #lines
 _LONGEST = 1_000_000 # characters
@@ -128,7 +128,8 @@ def train_counts(
     if not any(counts.values()): raise ValueError("the text has no words: nothing to learn from")
     if limit_alphabet is not None: counts = _without_rare(counts, limit_alphabet)
     if special_tokens is None: special_tokens = usual_tokens(algorithm, pipeline.byte_level)
-    return _TRAINERS[algorithm](counts, vocab_size, pipeline, tuple(special_tokens),
+    return _TRAINERS[algorithm](counts, vocab_size, pipeline,
+                                tuple(_several(special_tokens, "special_tokens")),
                                 min_frequency, tie)
 
 # %% ../nbs/api/training.ipynb #save-hf
