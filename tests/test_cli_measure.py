@@ -55,6 +55,14 @@ def test_table(tfs, verse):
     assert err.strip() == f"note: verse.txt, words: {why}"
 
 
+def test_a_table_is_read_as_plain_text(tfs, tmp_path):
+    "That is said, for commas and ids are then measured too."
+    (tmp_path/"a.csv").write_text("id,text\n1,low\n", encoding="utf-8")
+    code, printed, told = tfs("measure", "a.csv", "-t", "bytes")
+    assert code == 0 and "bytes" in printed
+    assert "note: a.csv is read as plain text, not as a table" in told
+
+
 def test_json(tfs, verse):
     code, out, _ = tfs("measure", verse, "-t", "bytes", "--json")
     row = json.loads(out)[0]

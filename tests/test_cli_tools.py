@@ -123,6 +123,20 @@ def test_streamed_is_as_in_memory(tfs, corpus, tmp_path):
     assert a == b == c == model.to_hf().to_str(pretty=True).encode()
 
 
+def test_train_says_what_is_wrong_with_the_text(tfs, tmp_path):
+    "A table that is read as plain text; a script that lesson 1's rules don't suit."
+    story = "எங்கள் கிராமத்தில் ஒரு பழைய கிணறு இருக்கிறது.\n" * 3
+    (tmp_path/"tamil.csv").write_text(story, encoding="utf-8")
+    (tmp_path/"few.txt").write_text("an old well\n" * 4000 + story, encoding="utf-8")
+    end = "-o", "t.json", "-v", "60"
+    _, _, told = tfs("train", "tamil.csv", *end)
+    assert "note: tamil.csv is read as plain text, not as a table" in told
+    assert "note: 100% of the words are in Tamil" in told and "--pre-tokenizer indic" in told
+    for args in (["tamil.csv", "-p", "indic"], ["few.txt"]):
+        code, _, told = tfs("train", *args, *end)
+        assert code == 0 and "Tamil" not in told
+
+
 def test_train_says_what_it_did(tfs, tmp_path):
     (tmp_path/"a.txt").write_text("low lower <x> low\n", encoding="utf-8")
     code, out, err = tfs("train", "a.txt", "-v", 99, "-s", "<x>", "-o", "t.json")
@@ -284,7 +298,8 @@ def files_for_mistakes(folder):
             "list.jsonl": b'{"x": 1}\n', "broken.jsonl": b"[1,\n", "pairs.tsv": PAIRS.encode(),
             "three.tsv": b"a\tb\tc\n", "ragged.tsv": b"a\tb\na\tb\tc\n", "hollow.tsv": b"a\t \n",
             "english.tsv": b"a\tb\n", "none.tsv": b"", "bad.tsv": b"a\t\xff", "pairs.xls": b"x",
-            "half.parquet": b"PAR1", "old/mine.txt": b"mine"}.items():
+            "half.parquet": b"PAR1", "whole.parquet": b"PAR1\xff....", "book.docx": b"PK\3\4\xff....",
+            "packed.txt": gzip.compress(b"low " * 99), "old/mine.txt": b"mine"}.items():
         (folder/name).parent.mkdir(exist_ok=True)
         (folder/name).write_bytes(data)
 
@@ -295,6 +310,9 @@ MISTAKES = [
     ("train bad.txt -o t.json", 2, "bad.txt: byte 3 is not UTF-8 (0xff)"),
     ("train empty.txt -o t.json", 2, "the text has no words"),
     ("train torn.txt.gz -o t.json", 2, "torn.txt.gz: can't be read"),
+    ("train book.docx -o t.json", 2, "book.docx is no text but a zip archive"),
+    ("train whole.parquet -o t.json", 2, "whole.parquet is no text but a Parquet file"),
+    ("encode packed.txt -t bytes", 2, "packed with gzip: unpack it, or let its name end in .gz"),
     ("train ok.txt", 2, "--output"),
     ("train -o t.json", 2, "give either text or --counts"),
     ("train ok.txt -o old", 2, "old is a folder"),

@@ -6,7 +6,7 @@
 __all__ = ['app', 'Debug', 'Version', 'COMMANDS', 'Json', 'Csv', 'Markdown', 'Output', 'Specs', 'Files', 'Normalizer', 'Sources',
            'Reference', 'Languages', 'ByRow', 'common', 'load_commands', 'choices', 'one_of', 'chosen_format',
            'harmless', 'cell', 'as_json', 'write', 'check_output', 'aside', 'progress', 'load_specs', 'total_bytes',
-           'check_files', 'measure_files', 'tax_files', 'explain', 'run', 'main']
+           'check_files', 'measure_files', 'table_notes', 'tax_files', 'explain', 'run', 'main']
 
 # %% ../nbs/api/cli.ipynb #imports
 import os
@@ -330,13 +330,22 @@ def measure_files(
     people = [r | {"what": r["tokenizer"] + (f" on {r['file']}" if len(files) > 1 else "")}
               for r in rows]
     write(rows if kind in ("json", "csv") else people, _MEASURED, kind)
-    _notes([f"{f}, {m.tokenizer}: {line}" for f, m in found
-            for line in m.caveats] + [size_warning(adapters)])
+    _notes(table_notes(files) + [f"{f}, {m.tokenizer}: {line}" for f, m in found
+                                 for line in m.caveats] + [size_warning(adapters)])
 
 # %% ../nbs/api/cli.ipynb #notes
 def _notes(lines):
     "What to beware of, on standard error."
     for line in filter(None, lines): print(f"note: {harmless(line)}", file=sys.stderr)
+
+# %% ../nbs/api/cli.ipynb #table-notes
+def table_notes(
+    files: list[str], # as on the command line
+) -> list[str]: # a line for each file that is named like a table
+    "What to know when a table is read as plain text."
+    kinds = (".csv", ".tsv", ".jsonl", ".ndjson")
+    return [f"{f} is read as plain text, not as a table: to take one column, write it to a file of "
+            "its own" for f in files if f.lower().removesuffix(".gz").endswith(kinds)]
 
 # %% ../nbs/api/cli.ipynb #parallel
 def _parallel(sources):
@@ -419,7 +428,8 @@ def explain(
     if isinstance(error, (KeyboardInterrupt, typer.Abort)): return 130, "interrupted"
     if hasattr(error, "format_message"):
         path = getattr(getattr(error, "ctx", None), "command_path", "tfs")
-        return 2, f"{error.format_message().rstrip('.')}. See {path} --help."
+        text = error.format_message().rstrip(".")
+        return 2, f"{text}{'.' * (text[-1:] != '?')} See {path} --help."
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, OSError) and error.filename and error.strerror:
         text = f"{error.filename}: {error.strerror}"

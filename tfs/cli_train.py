@@ -4,16 +4,17 @@
 
 # %% auto #0
 __all__ = ['Algorithm', 'Size', 'PreTokenizer', 'Normalizer', 'ByteLevel', 'Special', 'Frequency', 'Letters', 'Tie', 'Counted',
-           'Rare', 'count', 'load', 'learn', 'report', 'words_of', 'train']
+           'Rare', 'count', 'load', 'learn', 'report', 'lost_marks', 'words_of', 'train']
 
 # %% ../nbs/api/cli-train.ipynb #imports
 import sys
+import unicodedata
 from typing import Annotated
 
 import typer
 
-from .cli import (Files, Json, Output, app, check_files, check_output, choices, one_of, progress,
-                     total_bytes, write)
+from .cli import (Files, Json, Output, app, check_files, check_output, choices, harmless, one_of,
+                     progress, table_notes, total_bytes, write)
 
 # %% ../nbs/api/cli-train.ipynb #options
 Algorithm = Annotated[str, typer.Option("--algorithm", "-a", help="bpe, wordpiece or unigram.",
@@ -25,7 +26,8 @@ PreTokenizer = Annotated[str | None, typer.Option("--pre-tokenizer", "-p", show_
     "whole).",
     autocompletion=choices("lesson", "gpt2", "indic"))]
 Normalizer = Annotated[str | None, typer.Option("--normalizer", "-n", show_default=False, help=
-    "lesson, nfc, nfkc or none. Unless named: lesson for lesson's words, none for bytes, else nfc.",
+    "lesson (drops combining marks), nfc, nfkc or none. Unless named: lesson for lesson's words, "
+    "none for bytes, else nfc.",
     autocompletion=choices("lesson", "nfc", "nfkc", "none"))]
 ByteLevel = Annotated[bool | None, typer.Option("--byte-level/--no-byte-level", show_default=False,
     help="Spell words with bytes, so that nothing is unknown; bpe only. Usual for gpt2's words.")]
@@ -100,17 +102,40 @@ def learn(
 def report(
     row: dict, # of `learn`
     json: bool, # for programs
+    notes: list[str] | None = None, # what else to beware of
 ):
     "Tell what was written."
     if json: write([row], {}, "json")
     else: print(f"{row['file']}: {row['algorithm']}, {row['vocab_size']:,} entries, learnt from "
                 f"{row['words']:,} words, {row['different_words']:,} of them different")
+    for line in notes or (): print(f"note: {harmless(line)}", file=sys.stderr)
     if row["vocab_size"] < row["wanted"]:
         print(f"note: {row['wanted']:,} entries were asked for, and there is nothing left to add",
               file=sys.stderr)
     if row["algorithm"] == "bpe" and not row["byte_level"] and "<unk>" not in row["special_tokens"]:
         print("note: without the special token <unk>, tokenizers drops characters that are not in "
               "the vocabulary", file=sys.stderr)
+
+# %% ../nbs/api/cli-train.ipynb #marks
+_MARKED = ("Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Thai "
+           "Lao Tibetan Myanmar Khmer")
+
+def lost_marks(
+    words: dict, # word: frequency
+    pipeline, # a `tfs.pipeline.Pipeline`
+) -> list[str]: # a line when a hundredth of the words or more are in such a script
+    "Whether the lesson's rules took marks away from a script that is spelt with them."
+    import regex
+    if pipeline.normalizer != "lesson": return []
+    script = regex.compile("[" + "".join(rf"\p{{{name}}}" for name in _MARKED.split()) + "]")
+    found = {word: n for word, n in words.items() if script.search(word)}
+    share = sum(found.values()) / max(sum(words.values()), 1)
+    if share < .01: return []
+    often = script.search(max(found, key=found.get))[0]
+    name = unicodedata.name(often, "such").split()[0].title()
+    way = "--normalizer nfc" if pipeline.pre_tokenizer == "indic" else "--pre-tokenizer indic"
+    return [f"{share:.0%} of the words are in {name} or a script like it: lesson 1's rules drop "
+            f"marks that these are spelt with. Name {way}."]
 
 # %% ../nbs/api/cli-train.ipynb #words-of
 def words_of(
@@ -153,4 +178,5 @@ def train(
                                         byte_level, special_token, min_count)
     report(learn(words, output, algorithm, pipeline, vocab_size=vocab_size, tie=tie,
                  special_tokens=special, min_frequency=min_frequency,
-                 limit_alphabet=limit_alphabet), json)
+                 limit_alphabet=limit_alphabet), json,
+           table_notes([*files]) + lost_marks(words, pipeline))

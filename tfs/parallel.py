@@ -49,7 +49,7 @@ def check_parallel(
     if reference is None or reference in names: return parallel
     near = get_close_matches(reference, names, n=3, cutoff=0.3) or names[:5]
     raise MeasureError(f"{where}: no column {reference}. Near or there: {', '.join(near)}. "
-                       "Name one of its columns.")
+                       "Name one of its columns as the reference.")
 
 # %% ../nbs/api/parallel.ipynb #sample
 def _sample(name):

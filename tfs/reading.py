@@ -29,9 +29,17 @@ def _open(path):
     except OSError as e: raise MeasureError(f"{path}: {e.strerror or e}") from None
     return (gzip.GzipFile(fileobj=raw) if str(path).endswith(".gz") else raw), raw
 
+_MAGIC = {
+    b"PAR1": "a Parquet file: write its column to a text file, or count its words with tfs count",
+    b"PK\3\4": "a zip archive or an Office file: save its text as UTF-8",
+    b"\x1f\x8b": "packed with gzip: unpack it, or let its name end in .gz",
+    b"\xfd7zX": "packed with xz: unpack it", b"(\xb5/\xfd": "packed with zstd: unpack it"}
+
 def _broken(path, start, error):
     "The error for bytes that aren't UTF-8."
     name = "standard input" if str(path) == "-" else path
+    other = next((k for m, k in _MAGIC.items() if error.object.startswith(m)), None)
+    if other and start == 0: return MeasureError(f"{name} is no text but {other}")
     return MeasureError(f"{name}: byte {start + error.start:,} is not UTF-8 "
                         f"(0x{error.object[error.start]:02x}). Save the file as UTF-8.")
 
