@@ -298,8 +298,9 @@ def files_for_mistakes(folder):
             "list.jsonl": b'{"x": 1}\n', "broken.jsonl": b"[1,\n", "pairs.tsv": PAIRS.encode(),
             "three.tsv": b"a\tb\tc\n", "ragged.tsv": b"a\tb\na\tb\tc\n", "hollow.tsv": b"a\t \n",
             "english.tsv": b"a\tb\n", "none.tsv": b"", "bad.tsv": b"a\t\xff", "pairs.xls": b"x",
-            "half.parquet": b"PAR1", "whole.parquet": b"PAR1\xff....", "book.docx": b"PK\3\4\xff....",
-            "packed.txt": gzip.compress(b"low " * 99), "old/mine.txt": b"mine"}.items():
+            "half.parquet": b"PAR1", "whole.parquet": b"PAR1\xff....",
+            "book.docx": b"PK\3\4\xff....", "packed.txt": gzip.compress(b"low " * 99),
+            "old/mine.txt": b"mine"}.items():
         (folder/name).parent.mkdir(exist_ok=True)
         (folder/name).write_bytes(data)
 

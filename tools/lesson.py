@@ -24,7 +24,8 @@ def main():
     "Run, check that the files are there, build, say where everything is."
     from tfs.env import work_dir
     start, work = time.perf_counter(), work_dir()
-    print(f"Running lesson 1 on TFS_DATA={os.environ.get('TFS_DATA') or 'sample'}", flush=True)
+    print(f"Running lesson 1 on TFS_DATA={os.environ.get('TFS_DATA') or 'sample'}, "
+          "which takes some minutes", flush=True)
     run("run_notebooks.py", str(lessons()[0].relative_to(ROOT)), "--to", str(work/"executed"))
     missing = [name for name in RESULTS if not (work/name).exists()]
     if missing: sys.exit(f"lesson: the lesson ended without writing {', '.join(missing)} in {work}")
