@@ -41,6 +41,7 @@ def _ordered(counts, tie):
     if tie == "greatest": return sorted(counts.items(), key=lambda p: (p[1], p[0]), reverse=True)
     return sorted(counts.items(), key=lambda p: (-p[1], p[0]))
 
+# %% ../nbs/api/player.ipynb #merge-steps
 def merge_steps(
     words: dict, # word (row of symbols): its frequency
     n_merges: int, # how many merges at most
@@ -91,6 +92,7 @@ def lattice_steps(
         steps.append({"arcs": rows, "best": total, "start": start})
     return steps
 
+# %% ../nbs/api/player.ipynb #best-path
 def best_path(
     word: str,
     steps: list, # of `lattice_steps`

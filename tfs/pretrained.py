@@ -208,6 +208,7 @@ def _encoding_of(
     if len(ranks) in known: return known[len(ranks)]
     raise ValueError(f"{path}: {len(ranks):,} ranks belong to none of {', '.join(ENCODINGS)}")
 
+# %% ../nbs/api/pretrained.ipynb #ranks-json
 def _ranks_json(
     path: str | os.PathLike, # a `.tiktoken` file
 ) -> dict: # a tokenizer.json; ValueError when the encoding isn't known
@@ -299,6 +300,7 @@ def _digest(
     for p in parts: digest.update(p)
     return digest.hexdigest()
 
+# %% ../nbs/api/pretrained.ipynb #read-kept
 def _read_kept(
     path: Path, # in the cache
 ) -> bytes | None: # None when it is missing or damaged
@@ -307,6 +309,7 @@ def _read_kept(
     except OSError: return None
     return body if head == _digest(body).encode() else None
 
+# %% ../nbs/api/pretrained.ipynb #keep
 def _keep(
     path: Path, # in the cache
     body: bytes, # what to keep
@@ -434,6 +437,7 @@ def load_tokenizer(
     _SERVED[repo] = provider
     return tokenizer
 
+# %% ../nbs/api/pretrained.ipynb #named
 def _named(
     provider: str, # its name
     get: Callable, # the provider

@@ -147,6 +147,7 @@ def _hash(
         for block in iter(partial(f.read, 1 << 20), b""): digest.update(block)
     return digest.hexdigest()
 
+# %% ../nbs/api/provide.ipynb #intact
 def _intact(
     path: Path, # a file in the Hub's cache
 ) -> bool: # False when its content is not what its name says
@@ -161,6 +162,7 @@ def offline() -> bool: # True when HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is on
     names = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
     return any(os.environ.get(n, "").strip().upper() in ("1", "ON", "YES", "TRUE") for n in names)
 
+# %% ../nbs/api/provide.ipynb #cached-file
 def _cached(
     repo_id: str, # "org/name"
     filename: str, # path in the repository
@@ -276,6 +278,7 @@ def _note(
     "The note beside a fetched file."
     return path.with_name(path.name + ".note.json")
 
+# %% ../nbs/api/provide.ipynb #kept
 def _kept(
     path: Path, # where the file would be
     url: str, # where it would come from

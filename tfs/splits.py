@@ -19,6 +19,7 @@ def tidy(
     "A text in Unicode's composed form (NFC), with single spaces; nothing else is changed."
     return " ".join(unicodedata.normalize("NFC", text).split())
 
+# %% ../nbs/api/splits.ipynb #core
 def core(
     text: str, # any string
 ) -> str: # empty if nothing is left
@@ -32,6 +33,7 @@ def _lesson_clean(pairs, max_words):
     from tfs.data import clean
     return clean(pairs, max_words)
 
+# %% ../nbs/api/splits.ipynb #gentle-clean
 def _gentle_clean(pairs, max_words):
     "The pairs left, and those dropped with the reason."
     import pandas as pd
@@ -54,6 +56,7 @@ def _leaky(train, test, key):
         leaks |= np.array([t in known or key(t) in keys for t in train[side]], bool)
     return leaks
 
+# %% ../nbs/api/splits.ipynb #rules-class
 @dataclass(frozen=True)
 class Rules:
     "What happens to the pairs of two languages."
@@ -61,6 +64,7 @@ class Rules:
     normalize: Callable # text -> text
     key: Callable # text -> what two texts share that differ in nothing that matters
 
+# %% ../nbs/api/splits.ipynb #rules-for
 def rules_for(
     languages: tuple[str, str], # names of the two sides
 ) -> Rules:

@@ -66,6 +66,7 @@ def usual_pipeline(
     normalizer = normalizer or ("lesson" if taught else "none" if byte_level else "nfc")
     return Pipeline(normalizer, pre_tokenizer, byte_level, algorithm == "wordpiece")
 
+# %% ../nbs/api/training.ipynb #usual-tokens
 def usual_tokens(
     algorithm: str, # one of `ALGORITHMS`
     byte_level: bool = False, # nothing is unknown

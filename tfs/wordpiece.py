@@ -282,11 +282,13 @@ def words(self: WordPiece, text: str) -> list[str]: # any string; it is normalis
     if self.lowercase: text = lower(text)
     return bert_words(text) if self.pre_tokenizer == "lesson" else self.pipeline.cut(text)
 
+# %% ../nbs/api/wordpiece.ipynb #encode-word
 @patch
 def encode_word(self: WordPiece, word: str) -> list[str]:
     "The tokens of one word."
     return encode_wordpiece(word, self.vocab, self.unk, self.max_chars)
 
+# %% ../nbs/api/wordpiece.ipynb #encode
 @patch
 def encode(self: WordPiece, text: str) -> list[str]:
     "The tokens of a text."
