@@ -85,7 +85,8 @@ def test_program_of_the_page(spark, monkeypatch, texts, tmp_path):
     monkeypatch.setattr("sys.argv", ["count.py", *places])
     (program,) = blocks("python")
     exec(program, {})
-    assert load_counts(places[1]) == count_words(texts[:500])
+    found = load_counts(places[1])
+    assert found == count_words(texts[:500]) and "<unk>" in found.recipe.special_tokens
 
 
 def test_other_ways_of_cutting(spark):
