@@ -273,6 +273,12 @@ def test_bad_input(tmp_path):
     assert Unigram.load(model.save(tmp_path / "m.json")) == model
 
 
+def test_the_memo_is_bounded():
+    model = Unigram({"a": -1.0, "b": -2.0})
+    model._memo = {f"{i}": [] for i in range(100_000)}
+    assert model.encode_word("ab") == ["a", "b"] and len(model._memo) == 1
+
+
 def test_the_hash_seed_changes_nothing():
     code = ("from tfs.unigram import train_unigram\n"
             "words = {f'{a}{b}{c}{a}': 1 + len(a + b) for a in 'abcde' for b in 'fgha' "
