@@ -114,6 +114,7 @@ MISTAKEN = {
     "open.csv": b'eng_Latn,x\n"a,b\n', "twice.csv": b"eng_Latn,x,x\na,b,c\n",
     "nameless.tsv": b"eng_Latn\t\na\tb\n", "head.tsv": b"eng_Latn\tx\n",
     "blank.tsv": b"eng_Latn\tx\n\t \n", "hole.tsv": b"eng_Latn\tx\na\tb\nc\t\n",
+    "odd": b"hello",
     "bytes.tsv": b"eng_Latn\tx\na\t\xff\n", "junk.parquet": b"PAR1junk",
 }
 
@@ -136,7 +137,7 @@ MISTAKEN = {
     (["measure", "-t", "bytes"], "FILE"),
     (["measure", "ok.txt", "-t", "bytes", "--colour"], "--colour"),
     (["mesure"], "mesure"),
-    (["tax", "wide.tsv", "-t", "bytes"], "wide.tsv, row 2: 3 fields where the header has 2"),
+    (["tax", "wide.tsv", "-t", "bytes"], "wide.tsv, line 2: 3 fields where the header has 2"),
     (["tax", "holes", "-t", "bytes"], "tel_Telu has 2 lines, eng_Latn has 1"),
     (["tax", "story", "-t", "bytes", "-r", "deu_Latn"], "no column deu_Latn"),
     (["tax", "story", "-t", "bytes", "-l", "tel_Tel"], "tel_Telu"),
@@ -144,18 +145,20 @@ MISTAKEN = {
     (["measure", "", "-t", "bytes"], "a file without a name"),
     (["measure", "ok.txt", "-t", ""], "no tokenizer is called ''"),
     (["measure", "ok.txt", "-t", "../x"], "../x: there is no such file"),
+    (["measure", "ok.txt", "-t", "~nobody-of-that-name/x.json"], "x.json: there is no such file"),
+    (["measure", "ok.txt", "-t", "odd"], "odd: not a tokenizer's file"),
     (["measure", "utf16.txt", "-t", "bytes"], "utf16.txt: byte 0 is not UTF-8 (0xff)"),
     (["measure", "ok.txt", "bad.txt", "-t", "bytes"], "bad.txt: byte 3 is not UTF-8 (0xff)"),
     (["measure", "rot.txt.gz", "-t", "bytes"], "rot.txt.gz: can't be read"),
     (["measure", "plain.txt.gz", "-t", "bytes"], "plain.txt.gz: can't be read"),
     (["measure", "ok.txt", "-t", "half.json"], "half.json is not a whole tokenizer.json"),
     (["measure", "-", "-", "-t", "bytes"], "standard input (-) can be read once"),
-    (["tax", "open.csv", "-t", "bytes"], "open.csv: "),
+    (["tax", "open.csv", "-t", "bytes"], "open.csv, line 2: "),
     (["tax", "twice.csv", "-t", "bytes"], "twice.csv: two columns are called x"),
     (["tax", "nameless.tsv", "-t", "bytes"], "nameless.tsv: column 2 has no name"),
     (["tax", "head.tsv", "-t", "bytes"], "head.tsv: nothing in it to measure"),
     (["tax", "blank.tsv", "-t", "bytes"], "blank.tsv: nothing in it to measure"),
-    (["tax", "hole.tsv", "-t", "bytes"], "hole.tsv: column x has no text in row 1"),
+    (["tax", "hole.tsv", "-t", "bytes"], "hole.tsv: column x has no text in line 3"),
     (["tax", "bytes.tsv", "-t", "bytes"], "bytes.tsv: byte 13 is not UTF-8 (0xff)"),
     (["tax", "junk.parquet", "-t", "bytes"], "junk.parquet: not a readable Parquet file"),
     (["tax", "two", "-t", "bytes"], "two: two files are of eng_Latn"),
@@ -345,6 +348,26 @@ def test_streams_that_are_closed_from_the_start(env, verse, tmp_path, close, arg
     done = subprocess.run(f"{sys.executable} -m tfs measure {args} -t bytes {close}", shell=True,
                           cwd=tmp_path, env=env, capture_output=True, encoding="utf-8")
     assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
+
+
+@posix
+def test_without_standard_error(env, verse, tmp_path):
+    "Results come all the same, notes and errors go nowhere."
+    run = lambda args: subprocess.run(f"{sys.executable} -m tfs measure {args} 2>&-", shell=True,
+                                      cwd=tmp_path, env=env, capture_output=True)
+    done = run(f"{verse} -t words --json")
+    assert done.returncode == 0 and json.loads(done.stdout)[0]["tokens"] == 3
+    done = run("absent.txt -t words")
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+@posix
+def test_names_with_control_characters_in_csv(tfs, tmp_path):
+    "A row is a row for every reader of CSV, and a terminal is not told what to do."
+    (tmp_path/"a\r\x1b[31m.txt").write_text("hello", encoding="utf-8")
+    code, out, _ = tfs("measure", "a\r\x1b[31m.txt", "-t", "bytes", "-t", "words", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out, newline="")))
+    assert code == 0 and [r["file"] for r in rows] == ["a\\u000d\\u001b[31m.txt"] * 2
 
 
 @posix

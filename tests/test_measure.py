@@ -290,6 +290,33 @@ def test_long_words_are_not_remembered(kind):
     assert shared.unspaced == sum(4 * n for n in range(1, 200))
 
 
+def test_a_space_that_a_block_begins_with_is_inside_the_text():
+    "Some tokenizers drop the first space of a text: that of a later block is none."
+    t = Tokenizer(models.BPE(vocab={c: i for i, c in enumerate("\u2581ab")}, merges=[]))
+    t.pre_tokenizer, t.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    line = "ab " * 60_000 + "ab"
+    for text, back in [(line, True), (" " + line, False), (line.replace("b a", "b  a", 1), True),
+                       (line + " ", True), (line + "\n", False)]:
+        assert t.decode(t.encode(text).ids) == text or not back
+        assert measured(t, text).lossless is back, text[:9]
+
+
+def test_words_that_a_normalizer_ends():
+    "NFKC puts a space before some signs; a block may end there."
+    text = "ก" * (2**16 - 1) + "\u00b4" * 9
+    assert len(list(cut_blocks([text]))) == 2
+    assert measured("bytes", text, "nfkc").words == len(
+        unicodedata.normalize("NFKC", text).split())
+    assert measured("bytes", text, lambda block: "").words == 0
+
+
+def test_conjuncts_of_fourteen_more_scripts():
+    "Consonant, linker, consonant: one cluster since Unicode 17, whatever `regex` knows (ICU 78)."
+    for text in ["ꦏ꧀ꦱ", "ᬓ᭄ᬓ", "ᨠ᩠ᨡ", "ᮊ᮫ᮊ", "ꫠ꫶ꫡ", "𐨐𐨿𐨑", "𑄃𑄳𑄄", "ក្ក", "က္က"]:
+        assert graphemes(text) == [text] and measured("bytes", text).graphemes == 1
+        assert graphemes(text[1:]) == list(text[1:])
+
+
 def test_a_block_does_not_end_inside_a_cluster():
     text = "\u0600 ab c" * 9000
     assert len(list(cut_blocks([text]))) > 1
@@ -384,6 +411,13 @@ def test_lone_surrogates_are_named_everywhere(gpt2):
     for ask in (lambda: fertility(gpt2, "a \ud800"), lambda: compression(gpt2, "a \ud800"),
                 lambda: token_tax(gpt2, table)):
         with pytest.raises(MeasureError, match="lone surrogate, U[+]D800"): ask()
+
+
+def test_a_byte_level_decoder_without_a_pre_tokenizer():
+    t = Tokenizer(models.BPE(vocab={"a": 0, "b": 1}, merges=[]))
+    t.decoder = decoders.ByteLevel()
+    m = measured(t, "ab ab")
+    assert (m.tokens, m.lossless) == (4, False)
 
 
 def test_a_pre_tokenizer_of_python():
@@ -615,6 +649,47 @@ def test_parallel_tables(tmp_path):
         parallel.read_parallel(tmp_path/"folder")
 
 
+@pytest.mark.parametrize("cells, why", [
+    ([b"a", b"b"], "column x holds bytes, expected text"), ([1, 2], "column x holds int"),
+    ([0.5, None], "column x holds float"), ([["a"], ["b"]], "column x holds "),
+    (["a", None], "column x has no text in row 1, counted from 0"),
+    (["a", float("nan")], "column x has no text in row 1, counted from 0")])
+def test_parquet_that_is_no_text(tmp_path, cells, why):
+    pd.DataFrame({"eng_Latn": ["a", "b"], "x": cells}).to_parquet(tmp_path/"t.parquet")
+    with pytest.raises(MeasureError, match=f"t.parquet: {why}"):
+        parallel.read_parallel(tmp_path/"t.parquet")
+
+
+def test_parquet_with_bytes_in_its_text(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+    table = pa.table({"x": pa.array([b"a\xff", b"b"], pa.binary()).view(pa.string())})
+    parquet.write_table(table, tmp_path/"t.parquet")
+    with pytest.raises(MeasureError, match=r"t\.parquet: .*(UTF-8|utf-8)"):
+        parallel.read_parallel(tmp_path/"t.parquet")
+
+
+@pytest.mark.parametrize("name, data, why", [
+    ("a.tsv", "e\tx\na\tb\nc\t\n", "column x has no text in line 3"),
+    ("a.tsv", "e\tx\na\tb\nc\n", "line 3: 1 fields where the header has 2"),
+    ("a.csv", 'e,x\n"a\nb",c\n\nd,\n', "column x has no text in line 5"),
+    ("a.csv", 'e,x\n"a\nb",c\n\nd\n', "line 5: 1 fields where the header has 2"),
+    ("a.csv", 'e,x\n\na,"b\n', "line 3: .*quotes"),
+    ("A.TSV", " eng\tx\na\tb\n", "no column eng. Near or there: ' eng'")])
+def test_lines_of_parallel_tables(tmp_path, name, data, why):
+    "Each message counts the lines of the file, as an editor does."
+    (tmp_path/name).write_text(data, encoding="utf-8", newline="\n")
+    with pytest.raises(MeasureError, match=why):
+        parallel.check_parallel(parallel.read_parallel(tmp_path/name), "eng")
+
+
+def test_a_hole_in_a_folder_has_a_line(tmp_path):
+    for name, text in {"e": "a\nb\n", "x": "a\n\n"}.items():
+        (tmp_path/name).write_text(text, encoding="utf-8")
+    with pytest.raises(MeasureError, match="column x has no text in line 2"):
+        parallel.read_parallel(tmp_path)
+
+
 @pytest.mark.parametrize("bad, why", [
     (dict(reference="eng"), "no column eng.*eng_Latn"),
     (dict(hole=True), "rus_Cyrl has no text in row 1")])
@@ -693,6 +768,24 @@ def test_broken_utf8_is_placed(tmp_path, data, at, size):
     (tmp_path/"bad.txt").write_bytes(data)
     with pytest.raises(MeasureError, match=f"bad.txt: byte {at} is not UTF-8"):
         list(read_chunks(tmp_path/"bad.txt", size))
+
+
+def test_packed_files(tmp_path):
+    "What is packed is unpacked, or the message says what it is."
+    import gzip
+
+    import pyarrow as pa
+    zstd = pa.compress("नदी\n".encode(), codec="zstd", asbytes=True)
+    files = {"A.GZ": gzip.compress("नदी\n".encode()), "b.txt.zst": zstd + zstd}
+    for name, data in files.items(): (tmp_path/name).write_bytes(data)
+    assert ["".join(read_chunks(tmp_path/n)) for n in files] == ["नदी\n", "नदी\n" * 2]
+    (tmp_path/"torn.zst").write_bytes(zstd[:-5])
+    with pytest.raises(MeasureError, match=r"torn\.zst: can't be read"):
+        list(read_chunks(tmp_path/"torn.zst"))
+    for data, what in ((files["A.GZ"], "gzip"), (zstd, "zstd"), (b"PAR1\x15\xff...", "Parquet")):
+        (tmp_path/"c.txt").write_bytes(data)
+        with pytest.raises(MeasureError, match=f"is no text but .*{what}"):
+            list(read_chunks(tmp_path/"c.txt"))
 
 
 def test_missing_extras_are_named(monkeypatch, tmp_path):

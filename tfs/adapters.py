@@ -85,7 +85,8 @@ def _is_byte_level(tokenizer):
     "Whether words become byte symbols, and nothing else, before the model sees them."
     try: steps = tokenizer.pre_tokenizer.__getstate__()
     except Exception: return False   # there is none, or it is a Python object
-    return b'"ByteLevel"' in steps and tokenizer.normalizer is None
+    # since Python 3.11 None has a state, too: None
+    return b'"ByteLevel"' in (steps or b"") and tokenizer.normalizer is None
 
 # %% ../nbs/api/adapters.ipynb #hf-spelling
 def _hf_spelling(tokenizer):
@@ -306,10 +307,11 @@ def _is_path(spec):
 def _from_spec(spec, name):
     "The tokenizer that a name or a path stands for."
     if spec in BUILTIN: return _renamed(BUILTIN[spec], name)
-    if _is_path(spec): return _from_file(Path(spec).expanduser(), name)
+    if _is_path(spec): return _from_file(Path(os.path.expanduser(spec)), name)
     try: return _from_hf(load_tokenizer(spec), name or spec)
     except ValueError as e:
         if isinstance(e, MeasureError) or "no tokenizer is called" not in str(e): raise
+    if Path(spec).is_file(): return _from_file(Path(spec), name)
     known = [*ALIASES, *BUILTIN]
     near = get_close_matches(spec.casefold(), known, n=3, cutoff=0.4) or known
     raise MeasureError(f"no tokenizer is called {spec!r}. Near or known: {', '.join(near)}. "

@@ -120,13 +120,17 @@ def as_json(
 def _write_json(rows, columns):
     print(as_json(rows, indent=2, allow_nan=False))
 
+def _csv_cell(value):
+    "A value as it is, but for control characters in texts: programs also split rows at some."
+    if isinstance(value, list): value = "; ".join(value)
+    return harmless(value) if isinstance(value, str) else value
+
 def _write_csv(rows, columns):
     import csv
     names = list(rows[0]) if rows else list(columns)
-    out = csv.DictWriter(sys.stdout, names, extrasaction="ignore", lineterminator="\n")
-    out.writeheader()
-    out.writerows({k: "; ".join(v) if isinstance(v, list) else v for k, v in row.items()}
-                  for row in rows)
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerows(map(_csv_cell, line) for line in (names, *([row.get(k) for k in names]
+                                                             for row in rows)))
 
 def _write_markdown(rows, columns):
     lines = [list(columns.values()), *([cell(row.get(k)) for k in columns] for row in rows)]
@@ -235,7 +239,7 @@ Specs = Annotated[list[str], typer.Option("--tokenizer", "-t", metavar="SPEC", h
     _spec_names(incomplete))]
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", help=
-    "UTF-8 text, also .gz; - is standard input.")]
+    "UTF-8 text, also .gz or .zst; - is standard input.")]
 Normalizer = Annotated[str, typer.Option("--normalizer", "-n", help="nfc, nfkc or none.",
                                          autocompletion=choices("nfc", "nfkc", "none"))]
 
@@ -355,11 +359,10 @@ def _parallel(sources):
     if len(sources) == 1 and sources[0] in known: return known[sources[0]]()
     return parallel.read_parallel(*sources)
 
-def _picked(table, languages, reference):
+def _picked(table, languages, reference, where):
     "The table with the languages that were asked for."
     from tfs.parallel import check_parallel
-    check_parallel(table, reference)
-    for language in languages: check_parallel(table, language)
+    for language in (reference, *languages): check_parallel(table, language, where)
     return table[list(dict.fromkeys([reference, *languages]))] if languages else table
 
 # %% ../nbs/api/cli.ipynb #tax-lengths
@@ -412,7 +415,7 @@ def tax_files(
     kind = chosen_format(json=json, csv=csv, markdown=markdown)
     with aside():
         adapters = load_specs(tokenizer)
-        table = _picked(_parallel(sources), language, reference)
+        table = _picked(_parallel(sources), language, reference, sources[0])
         lengths = _lengths(adapters, table, not by_row)
         tax = premium(lengths, reference)
     rows = list(_tax_rows(lengths, tax, kind in ("json", "csv")))
@@ -496,6 +499,7 @@ def _flushed(
 def main():
     "The `tfs` command."
     import signal
+    if sys.stderr is None: sys.stderr = open(os.devnull, "w", encoding="utf-8")
     if sys.stdout is None:
         print("tfs: standard output is closed: there is nowhere to write to", file=sys.stderr)
         sys.exit(2)

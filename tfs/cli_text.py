@@ -131,7 +131,7 @@ def _shown(text, ids, tokens, as_tokens, json):
 # %% ../nbs/api/cli-text.ipynb #encode
 Tokens = Annotated[bool, typer.Option("--tokens", help="Tokens instead of ids.")]
 Texts = Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help=
-    "UTF-8 text, also .gz; - is standard input.")]
+    "UTF-8 text, also .gz or .zst; - is standard input.")]
 
 JsonLines = Annotated[bool, typer.Option("--json", help=
     "Write JSON lines: an object with text, tokens and ids for each line.")]
@@ -183,7 +183,7 @@ def _decoded(adapter, files, as_tokens, json):
 
 # %% ../nbs/api/cli-text.ipynb #decode
 Rows = Annotated[list[str] | None, typer.Argument(metavar="[FILE]...", help=
-    "Lines of ids or tokens, also .gz; - is standard input.")]
+    "Lines of ids or tokens, also .gz or .zst; - is standard input.")]
 JsonRows = Annotated[bool, typer.Option("--json", help=
     "Read JSON lines, lists or what tfs encode --json wrote, and write JSON strings.")]
 

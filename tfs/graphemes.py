@@ -15,8 +15,17 @@ _CONSONANT = ("\u0915-\u0939\u0958-\u095f\u0978-\u097f\u0995-\u09a8\u09aa-\u09b0
               "\u0b15-\u0b28\u0b2a-\u0b30\u0b32\u0b33\u0b35-\u0b39\u0b5c\u0b5d\u0b5f\u0b71"
               "\u0c15-\u0c28\u0c2a-\u0c39\u0c58-\u0c5a\u0d15-\u0d3a"
               "\u1000-\u102a\u103f\u1050-\u1055\u105a-\u105d\u1061\u1065\u1066\u106e-\u1070"
-              "\u1075-\u1081\u108e\u1780-\u17b3")
-_VIRAMA = "\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d\u1039\u17d2"
+              "\u1075-\u1081\u108e\u1780-\u17b3"
+              "\u1a20-\u1a54\u1b0b-\u1b0c\u1b13-\u1b33\u1b45-\u1b4c\u1b83-\u1ba0\u1bae-\u1baf"
+              "\u1bbb-\u1bbd\ua989-\ua98b\ua98f-\ua9b2\ua9e0-\ua9e4\ua9e7-\ua9ef\ua9fa-\ua9fe"
+              "\uaa60-\uaa6f\uaa71-\uaa73\uaa7a\uaa7e-\uaa7f\uaae0-\uaaea\uabc0-\uabda\U00010a00"
+              "\U00010a10-\U00010a13\U00010a15-\U00010a17\U00010a19-\U00010a35"
+              "\U00011103-\U00011126\U00011144\U00011147\U00011380-\U00011389\U0001138b\U0001138e"
+              "\U00011390-\U000113b5\U00011900-\U00011906\U00011909\U0001190c-\U00011913"
+              "\U00011915-\U00011916\U00011918-\U0001192f\U00011a00\U00011a0b-\U00011a32"
+              "\U00011a50\U00011a5c-\U00011a83\U00011f04-\U00011f10\U00011f12-\U00011f33")
+_VIRAMA = ("\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d\u1039\u17d2\u1a60\u1b44\u1bab\ua9c0\uaaf6"
+           "\U00010a3f\U00011133\U000113d0\U0001193e\U00011a47\U00011a99\U00011f42")
 _EXTEND = r"(?:(?!\u200c)[\p{GCB=Extend}\u200d])*"
 
 # %% ../nbs/api/graphemes.ipynb #pattern
@@ -30,5 +39,5 @@ GRAPHEME = regex.compile(rf"{_JOINED}(?:{_PREPEND}{_SIMPLE}{_REST}|\X)")
 def graphemes(
     text: str, # any string
 ) -> list[str]: # extended grapheme clusters; joined they are the text
-    "The characters that a reader sees (Unicode Annex 29, with the conjuncts of Unicode 16)."
+    "The characters that a reader sees (Unicode Annex 29, with the conjuncts of Unicode 17)."
     return GRAPHEME.findall(text)

@@ -168,13 +168,13 @@ import regex
 from fastcore.basics import patch
 
 from .adapters import Adapter, MeasureError, as_tokenizer
-from .graphemes import GRAPHEME
+from .graphemes import _VIRAMA, GRAPHEME
 from .reading import cut_blocks
 
 # %% ../nbs/api/measure.ipynb #words
 _CACHE, _LONG, _SLICE = 200_000, 64, 2**17 # words, code points, code points
 _MARK, _PREPEND = r"\p{GCB=Extend}\p{GCB=SpacingMark}\u200d", r"\p{GCB=Prepend}"
-_CLUSTER = _MARK + _PREPEND + r"\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{RI}"
+_CLUSTER = _MARK + _PREPEND + r"\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{RI}" + _VIRAMA
 _SCRIPTS = (r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
             r"\p{Javanese}\p{Balinese}")
 _UNSPACED, _CLUSTERED = regex.compile(f"[{_SCRIPTS}]+"), regex.compile(f"[{_CLUSTER}]")
@@ -213,6 +213,7 @@ class _TextCounts:
 
     def follow(self, block):
         "The block itself; a word that the block before began is not counted twice."
+        if not block: return block
         self.words -= self.inside and not block[0].isspace()
         self.inside = not block[-1].isspace()
         return block
@@ -265,6 +266,11 @@ def _whole(adapter, words):
     return whole
 
 # %% ../nbs/api/measure.ipynb #token-counts
+def _same(decoded, blocks, first):
+    "Whether they are equal, but for a space that begins a block other than the `first` of a text."
+    if decoded == blocks: return True
+    return decoded == [b.removeprefix(" " if i or not first else "") for i, b in enumerate(blocks)]
+
 class _TokenCounts:
     "What a tokenizer makes of a text."
     def __init__(self, adapter):
@@ -272,16 +278,18 @@ class _TokenCounts:
         self.tokens = self.unknown_tokens = self.whole_words = 0
         self.unknown_characters, self.lossless = 0, True
 
-    def cut(self, blocks):
+    def cut(self, blocks, first):
         "Tokens, unknown tokens, code points in them, whether decoding gives the blocks back."
         cuts = self.adapter.encode(blocks)
         unknown, lost = zip(*map(self.adapter.unknown, cuts, blocks))
-        back = self.lossless and self.adapter.decode(cuts) == blocks
+        back = self.lossless and _same(self.adapter.decode(cuts), blocks, first)
         return sum(map(len, cuts)), sum(unknown), None if None in lost else sum(lost), back
 
-    def look(self, blocks, counts):
+    def look(self, blocks, counts, first):
         "Their cuts, added up, and the words kept whole; tokens of a few blocks are held at a time."
-        tokens, unknown, lost, back = zip(*map(self.cut, _batches(blocks, _SLICE)))
+        slices = enumerate(_batches(blocks, _SLICE))
+        cuts = [self.cut(blocks, first and i == 0) for i, blocks in slices]
+        tokens, unknown, lost, back = zip(*cuts)
         lost = None if None in lost else sum(lost)
         return sum(tokens), sum(unknown), lost, self.kept(counts), all(back)
 
@@ -331,8 +339,8 @@ def _normalizer(
 _THREADS = 3
 
 def _cuts(each, items):
-    "For each (blocks, word counts): what every tokenizer makes of them."
-    work = lambda blocks, counts: [tokens.look(blocks, counts) for tokens in each]
+    "For each (blocks, word counts, first or not): what every tokenizer makes of them."
+    work = lambda *item: [tokens.look(*item) for tokens in each]
     if not all(tokens.adapter.threads for tokens in each):
         yield from (work(*item) for item in items)
         return
@@ -354,8 +362,9 @@ def measure_all(
     "Measure tokenizers on a text of any length in one pass."
     normal, text = _normalizer(normalizer), _TextCounts()
     each = [_TokenCounts(as_tokenizer(t)) for t in tokenizers]
-    batches = _batches(normal(text.follow(block)) for block in cut_blocks(chunks))
-    for cuts in _cuts(each, ((batch, text.add(batch)) for batch in batches)):
+    batches = _batches(text.follow(normal(block)) for block in cut_blocks(chunks))
+    items = ((batch, text.add(batch), i == 0) for i, batch in enumerate(batches))
+    for cuts in _cuts(each, items):
         for tokens, cut in zip(each, cuts): tokens.add(*cut)
     shared = {k: v for k, v in vars(text).items() if k not in ("special", "inside")}
     return [Measurement(t.adapter.name, t.adapter.kind, t.adapter.vocab_size, **shared,

@@ -20,19 +20,40 @@ from .adapters import MeasureError, _need
 from .provide import Unavailable, first_of, from_mirror, from_url, ways_out
 from .reading import read_chunks
 
+# %% ../nbs/api/parallel.ipynb #said
+def _is_missing(cell):
+    "Whether a cell holds None, NaN, NaT or NA."
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (
+        isinstance(cell, float) and cell != cell)
+
+def _said(column, name, where):
+    "For each cell: True, None for an empty text, or False for a missing one."
+    try: cells = list(column)
+    except UnicodeDecodeError: kind = "bytes that are not UTF-8"
+    else: kind = next((type(cell).__name__ for cell in cells
+                       if not (isinstance(cell, str) or _is_missing(cell))), None)
+    if kind: raise MeasureError(f"{where}: column {name} holds {kind}, expected text")
+    return [isinstance(text, str) and (text.strip() != "" or None) for text in cells]
+
 # %% ../nbs/api/parallel.ipynb #check
+def _place(parallel, i):
+    "Where a row is: its line, if the table comes from a file of lines, else its position."
+    if parallel.index.name == "line": return f"line {parallel.index[i]}"
+    return f"row {i}, counted from 0"
+
 def _refuse_holes(parallel, names, where):
     "Every language says something in a row, or none does."
-    columns = [[isinstance(text, str) and (text.strip() != "" or None) for text in parallel[name]]
-               for name in names]
+    columns = [_said(parallel[name], name, where) for name in names]
     said = [any(row) for row in zip(*columns)]
     if not any(said): raise MeasureError(f"{where}: nothing in it to measure")
     for name, column in zip(names, columns):
         bad = [i for i, (text, some) in enumerate(zip(column, said)) if not text
                and (some or text is False)]
         if bad:
-            raise MeasureError(f"{where}: column {name} has no text in row {bad[0]} ({len(bad):,} "
-                               "such rows). All columns must have the same sentences.")
+            raise MeasureError(
+                f"{where}: column {name} has no text in {_place(parallel, bad[0])} ({len(bad):,} "
+                "such rows). All columns must have the same sentences.")
+
 
 def check_parallel(
     parallel, # DataFrame: a column a language
@@ -48,7 +69,8 @@ def check_parallel(
     _refuse_holes(parallel, names, where)
     if reference is None or reference in names: return parallel
     near = get_close_matches(reference, names, n=3, cutoff=0.3) or names[:5]
-    raise MeasureError(f"{where}: no column {reference}. Near or there: {', '.join(near)}. "
+    near = ", ".join(n if n.isprintable() and n == n.strip() else repr(n) for n in near)
+    raise MeasureError(f"{where}: no column {reference}. Near or there: {near}. "
                        "Name one of its columns as the reference.")
 
 # %% ../nbs/api/parallel.ipynb #sample
@@ -71,19 +93,29 @@ def _text(path):
     "The text of a UTF-8 file, plain or packed."
     return "".join(read_chunks(path)).replace("\r\n", "\n")
 
+def _rows(path, text, mark):
+    "(line where it begins, fields) of each row; an empty line of a .csv is none."
+    if mark == "\t":
+        lines = text.removesuffix("\n").split("\n")
+        yield from ((n, line.split("\t")) for n, line in enumerate(lines, 1))
+        return
+    reader, line = csv.reader(io.StringIO(text, newline="\n"), strict=True), 1
+    try:
+        for row in reader:
+            if row: yield line, row
+            line = reader.line_num + 1
+    except csv.Error as e: raise MeasureError(f"{path}, line {line}: {e}. Mend the quotes.") from None
+
 def _table(path, text, mark):
-    "Rows of a file with a header, all of one width."
+    "Rows of a file with a header, all of one width, with their lines."
     limit = csv.field_size_limit(2 ** 31 - 1)
-    lines = ((line.split("\t") for line in text.removesuffix("\n").split("\n")) if mark == "\t"
-             else csv.reader(io.StringIO(text, newline="\n"), strict=True))
-    try: rows = [row for row in lines if row]
-    except csv.Error as e: raise MeasureError(f"{path}: {e}. Mend the quotes.") from None
+    try: (_, header), *rows = list(_rows(path, text, mark)) or [(1, [])]
     finally: csv.field_size_limit(limit)
-    for number, row in enumerate(rows, 1):
-        if len(row) != len(rows[0]):
-            raise MeasureError(f"{path}, row {number}: {len(row)} fields where the header has "
-                               f"{len(rows[0])}. Mend that row.")
-    return rows
+    for line, row in rows:
+        if len(row) != len(header):
+            raise MeasureError(f"{path}, line {line}: {len(row)} fields where the header has "
+                               f"{len(header)}. Mend that line.")
+    return header, rows
 
 # %% ../nbs/api/parallel.ipynb #folder
 def _folder(path):
@@ -100,31 +132,37 @@ def _folder(path):
         if len(lines) != n:
             raise MeasureError(f"{path}: {name} has {len(lines):,} lines, {first} has {n:,}. "
                                                "All languages must have the same sentences.")
-    return pd.DataFrame(texts, dtype=object)
+    return pd.DataFrame(texts, pd.RangeIndex(1, n + 1, name="line"), dtype=object)
 
 # %% ../nbs/api/parallel.ipynb #read-one
+def _kind(path):
+    "The suffix of a table, in small letters, without that of its packing."
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    return next((suffix for suffix in reversed(suffixes) if suffix not in (".gz", ".zst")), "")
+
 def _read_one(path):
-    "One table."
+    "One table; the rows of a text file are named by their lines."
     import pandas as pd
     path = Path(path)
     if path.is_dir(): return _folder(path)
-    if not path.is_file(): raise MeasureError(f"{path}: there is no such file")
-    kind = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    if not path.exists(): raise MeasureError(f"{path}: there is no such file")
+    kind = _kind(path)
     if kind == ".parquet":
         try: return pd.read_parquet(path)
         except Exception as e: why = str(e).splitlines()[0]
         raise MeasureError(f"{path}: not a readable Parquet file ({why})")
     if kind not in (".tsv", ".csv"):
         raise MeasureError(f"{path}: expected .parquet, .tsv, .csv or a folder")
-    rows = _table(path, _text(path), "\t" if kind == ".tsv" else ",")
-    if len(rows) < 2: raise MeasureError(f"{path}: nothing in it to measure")
-    return pd.DataFrame(rows[1:], columns=rows[0], dtype=object)
+    header, rows = _table(path, _text(path), "\t" if kind == ".tsv" else ",")
+    if not rows: raise MeasureError(f"{path}: nothing in it to measure")
+    lines = pd.Index([line for line, _ in rows], name="line")
+    return pd.DataFrame([row for _, row in rows], lines, header, dtype=object)
 
 # %% ../nbs/api/parallel.ipynb #read
 def read_parallel(
     *paths, # tables or folders with the same languages
 ): # DataFrame: a column a language; an empty row ends each part
-    "Read parallel text; `MeasureError` names file and row."
+    "Read parallel text; `MeasureError` names the file and the line, or a row counted from 0."
     import pandas as pd
     parts = [check_parallel(_read_one(p), where=str(p)) for p in paths]
     for path, part in zip(paths, parts):

@@ -15,11 +15,11 @@ import regex
 
 from .adapters import MeasureError
 from .graphemes import GRAPHEME
+from .sources import _unpacked
 
 # %% ../nbs/api/reading.ipynb #open
 def _open(path):
     "An open binary file, and the file whose position shows progress."
-    import gzip
     if str(path) == "-":
         if sys.stdin is None: raise MeasureError("standard input is closed: name a file")
         return sys.stdin.buffer, None
@@ -27,13 +27,14 @@ def _open(path):
     if Path(path).is_dir(): raise MeasureError(f"{path} is a folder: name the files in it")
     try: raw = open(path, "rb")
     except OSError as e: raise MeasureError(f"{path}: {e.strerror or e}") from None
-    return (gzip.GzipFile(fileobj=raw) if str(path).endswith(".gz") else raw), raw
+    return _unpacked(raw, str(path)), raw
 
 _MAGIC = {
     b"PAR1": "a Parquet file: write its column to a text file, or count its words with tfs count",
     b"PK\3\4": "a zip archive or an Office file: save its text as UTF-8",
     b"\x1f\x8b": "packed with gzip: unpack it, or let its name end in .gz",
-    b"\xfd7zX": "packed with xz: unpack it", b"(\xb5/\xfd": "packed with zstd: unpack it"}
+    b"\xfd7zX": "packed with xz: unpack it", b"BZh": "packed with bzip2: unpack it",
+    b"(\xb5/\xfd": "packed with zstd: unpack it, or let its name end in .zst"}
 
 def _broken(path, start, error):
     "The error for bytes that aren't UTF-8."
