@@ -265,12 +265,13 @@ def _whole(adapter, words):
             whole[word] |= len(cut) == 1 and not adapter.unknown(cut, text)[0]
     return whole
 
-# %% ../nbs/api/measure.ipynb #token-counts
+# %% ../nbs/api/measure.ipynb #same
 def _same(decoded, blocks, first):
     "Whether they are equal, but for a space that begins a block other than the `first` of a text."
     if decoded == blocks: return True
     return decoded == [b.removeprefix(" " if i or not first else "") for i, b in enumerate(blocks)]
 
+# %% ../nbs/api/measure.ipynb #token-counts
 class _TokenCounts:
     "What a tokenizer makes of a text."
     def __init__(self, adapter):

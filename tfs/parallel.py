@@ -35,7 +35,7 @@ def _said(column, name, where):
     if kind: raise MeasureError(f"{where}: column {name} holds {kind}, expected text")
     return [isinstance(text, str) and (text.strip() != "" or None) for text in cells]
 
-# %% ../nbs/api/parallel.ipynb #check
+# %% ../nbs/api/parallel.ipynb #holes
 def _place(parallel, i):
     "Where a row is: its line, if the table comes from a file of lines, else its position."
     if parallel.index.name == "line": return f"line {parallel.index[i]}"
@@ -54,7 +54,7 @@ def _refuse_holes(parallel, names, where):
                 f"{where}: column {name} has no text in {_place(parallel, bad[0])} ({len(bad):,} "
                 "such rows). All columns must have the same sentences.")
 
-
+# %% ../nbs/api/parallel.ipynb #check
 def check_parallel(
     parallel, # DataFrame: a column a language
     reference: str | None = None, # a language that must be there
@@ -104,7 +104,8 @@ def _rows(path, text, mark):
         for row in reader:
             if row: yield line, row
             line = reader.line_num + 1
-    except csv.Error as e: raise MeasureError(f"{path}, line {line}: {e}. Mend the quotes.") from None
+    except csv.Error as e:
+        raise MeasureError(f"{path}, line {line}: {e}. Mend the quotes.") from None
 
 def _table(path, text, mark):
     "Rows of a file with a header, all of one width, with their lines."
