@@ -201,6 +201,16 @@ def test_many_files_of_counts(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 12
 
 
+def test_files_that_were_merged_leave_the_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(tally, "FAN", 3)
+    total = Tally(tmp_path, max_words=1)
+    for i in range(20): total.add({f"w{i:02}": 1, "x": 1})
+    assert len(total.runs) == 20
+    found = [n for table in total.tables() for n in table["count"].to_pylist()]
+    assert found == [1] * 20 + [20]
+    assert len(list(tmp_path.iterdir())) <= 3
+
+
 def test_memory_limit_is_kept(texts, tmp_path):
     sizes, add = [], Tally.add
     with pytest.MonkeyPatch.context() as patched:
