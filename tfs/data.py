@@ -267,8 +267,9 @@ def _sides(path, n, fields, names=NAMES):
     if at := _header(fields, names): return at, True
     at = {2: (0, 1), 4: (2, 3)}.get(len(fields))
     if at: return at, False
-    raise _at(path, n, f"{len(fields)} fields. Expected 2 (English, Russian), "
-                       "4 (Tatoeba Challenge), or a header with en and ru.")
+    en, ru = (next(k for k, v in names.items() if v == side) for side in ("en", "ru"))
+    raise _at(path, n, f"{len(fields)} fields. Expected 2 ({en}, {ru}), 4 (Tatoeba Challenge), "
+                       f"or a header with {en} and {ru}.")
 
 # %% ../nbs/api/data.ipynb #c026
 def _fields_to_pairs(path, kind, names=NAMES):
@@ -553,7 +554,8 @@ def load_splits(
     import pyarrow.parquet as pq
     paths = {name: Path(folder)/f"{name}.parquet" for name in SPLITS}
     missing = [p.name for p in paths.values() if not p.exists()]
-    if missing: raise PairsError(f"{folder}: no {', '.join(missing)}. Lesson 1 writes them.")
+    if missing: raise PairsError(f"{folder}: no {', '.join(missing)}. Lesson 1 writes them, and "
+                                 "tfs split --test.")
     splits = {name: read_pairs(path) for name, path in paths.items()}
     sets = {(pq.read_schema(path).metadata or {}).get(SET) for path in paths.values()}
     if len(sets) == 1: return splits
