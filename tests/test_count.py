@@ -332,6 +332,27 @@ def test_an_interrupted_run_leaves_nothing(tmp_path, folder, kill):
     assert ended(run.pid), "no process of the group is left"
 
 
+@posix
+def test_workers_end_with_a_parent_that_is_killed():
+    code = ("import threading, time\n"
+            "from multiprocessing import active_children\n"
+            "from tfs.workers import run_tasks\n"
+            "def tell():\n"
+            "    while len(active_children()) < 2: time.sleep(.1)\n"
+            "    time.sleep(1)\n"
+            "    print('busy', flush=True)\n"
+            "threading.Thread(target=tell).start()\n"
+            "list(run_tasks('time:sleep', [(90,), (90,)], 2))")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE,
+                           start_new_session=True)
+    assert run.stdout.readline() == b"busy\n"
+    run.kill()
+    # the workers hold the other end, too
+    run.communicate(timeout=30)
+    assert ended(run.pid)
+
+
 def ended(group):
     "Whether all processes of a group end within some seconds."
     for _ in range(100):

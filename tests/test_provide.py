@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import time
+from urllib.error import HTTPError
 
 import pytest
 from hub_server import Hub
@@ -186,3 +187,9 @@ def test_a_hanging_name_server(monkeypatch):
 def test_any_answer_is_an_answer(server, status):
     server.faults["/"] = status
     assert provide.online(server.url)
+
+
+def test_the_root_of_an_error_tells_its_status():
+    root, error = (HTTPError("https://x", status, "", {}, None) for status in (403, 500))
+    error.__cause__ = root
+    assert provide.status_of(error) == 403 and provide.status_of(OSError("no answer")) is None
