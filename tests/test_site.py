@@ -366,6 +366,29 @@ def test_the_tax_table_sorts_and_filters(server, browser):
     assert shown == [204, "Shan", "descending", ["Telugu"], "1 of 204 languages"]
 
 
+def test_paper_is_white_and_shows_whole_lines_of_code(server, browser):
+    browser.open(server + "lessons/subwords.html", 1280, dark=True)
+    assert browser.until("document.documentElement.dataset.bsTheme === 'dark'")
+    browser.js("dispatchEvent(new Event('beforeprint'))")
+    browser.cdp("Emulation.setEmulatedMedia", {"media": "print"})
+    browser.resize(720)
+    try:
+        look = browser.js("""
+            const colour = e => getComputedStyle(document.querySelector(e)).color;
+            const cut = [...document.querySelectorAll('main pre')]
+                .filter(e => e.clientWidth && e.scrollWidth > e.clientWidth + 1);
+            return [colour('main p'), colour('main pre code'), cut.length]""")
+        assert look == ["rgb(31, 41, 55)", "rgb(31, 41, 55)", 0]
+        browser.js("dispatchEvent(new Event('afterprint'))")
+        assert browser.until("document.documentElement.dataset.bsTheme === 'dark'")
+    finally: browser.cdp("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_examples_of_commands_keep_their_hyphens(pages):
+    text = "".join(pages["api/cli.html"].text)
+    assert "tokenizer.json --json" in text and "\u2013json" not in text
+
+
 @pytest.mark.parametrize("name", [p for p in PAGES if p.startswith("summaries/")])
 def test_a_summary_is_one_sheet_of_paper(server, browser, screens, name):
     browser.open(server + name)

@@ -74,6 +74,12 @@ def exports(code):
     return list(dict.fromkeys(found))
 
 
+def commands(doc):
+    "Examples in a docstring as code, so that no two hyphens become a dash."
+    head, mark, tail = doc.partition("\nExamples:\n")
+    return head + mark + re.sub(r"^  (\S.*)$", r"    \1", tail, flags=re.M)
+
+
 def documenter(nb):
     "A processor that fills `show_doc` cells from the library as it is installed; no cell is run."
     from nbdev.showdoc import show_doc
@@ -84,7 +90,7 @@ def documenter(nb):
     def document(cell):
         call = re.search(r"^show_doc\(([\w.]+)\)", cell.source, re.M)
         if cell.cell_type != "code" or not call: return
-        text = show_doc(eval(call[1], names))._repr_markdown_()
+        text = commands(show_doc(eval(call[1], names))._repr_markdown_())
         cell.outputs = [{"output_type": "display_data", "metadata": {},
                          "data": {"text/markdown": text}}]
     return document
