@@ -78,13 +78,18 @@ def _shown(ch):
     return f"⟨{_NAMES.get(ord(ch), f'U+{ord(ch):04X}')}⟩"
 
 # %% ../nbs/api/svg.ipynb #visible
+def _drawn(emoji):
+    "Whether what looks like an emoji is drawn; Python may not know a new one."
+    return emoji[0] >= "\U0001f000" or _shown(emoji[0]) == emoji[0]
+
 @lru_cache(65536)
 def visible(piece: str, # any string
             mark_spaces: bool = False, # draw a space as ␣
             ) -> str: # a string in which nothing is invisible
     "A string with its invisible characters named."
     parts = _EMOJI.split(piece)
-    text = "".join(p if i % 2 else "".join(map(_shown, p)) for i, p in enumerate(parts))
+    text = "".join(p if i % 2 and _drawn(p) else "".join(map(_shown, p))
+                   for i, p in enumerate(parts))
     if text and unicodedata.category(text[0])[0] == "M": text = "◌" + text
     return (text.replace(" ", "␣") if mark_spaces else text) or "∅"
 

@@ -651,6 +651,7 @@ def plot_sweep(sizes: list[int], # vocabulary sizes, ascending
         above = _line_axes(title, list(series), "tokens per sentence", "", h=240, below=130)
         _lines(above, sizes, series)
         _short_axes(above, x=False)
+        _end_at_ticks(above, min(map(min, series.values())), max(map(max, series.values())))
         _log2_ticks(_cost_panel(above, sizes, params, chosen), sizes)
         above.tick_params(labelbottom=False)
         _mark(above, chosen, f"chosen: {_short(chosen)}")
@@ -671,12 +672,12 @@ def _ladder_label(value, slowest):
 
 # %% ../nbs/api/viz.ipynb #log-seconds
 def _log_seconds(ax, values):
-    "A logarithmic axis of seconds that starts below the shortest time."
-    from math import floor, log10
+    "A logarithmic axis of seconds between the powers of ten around the times."
+    from math import ceil, floor, log10
 
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-    ax.set(xscale="log", xlim=(10 ** floor(log10(min(values) / 2)), None), yticks=[],
-           ylim=(len(values) - 0.6, -0.9))
+    low, high = 10 ** floor(log10(min(values) / 2)), 10 ** ceil(log10(max(values)))
+    ax.set(xscale="log", xlim=(low, high), yticks=[], ylim=(len(values) - 0.6, -0.9))
     ax.xaxis.set_major_locator(LogLocator(numticks=5))
     ax.xaxis.set_major_formatter(FuncFormatter(_seconds))
     ax.xaxis.set_minor_formatter(NullFormatter()); ax.spines["left"].set_visible(False)
