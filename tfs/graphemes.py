@@ -30,7 +30,10 @@ _EXTEND = r"(?:(?!\u200c)[\p{GCB=Extend}\u200d])*"
 
 # %% ../nbs/api/graphemes.ipynb #pattern
 _PREPEND, _REST = r"\p{GCB=Prepend}*", r"[\p{GCB=Extend}\p{GCB=SpacingMark}\u200d]*+"
-_JOINED = rf"(?:{_PREPEND}[{_CONSONANT}]{_EXTEND}?[{_VIRAMA}]{_EXTEND}(?=[{_CONSONANT}]))*+"
+# most characters are in ranges without consonants, which are asked first: the list is long
+_NONE = r"[\0-\u0914\u0e00-\u0fff\u1c00-\ua980]"
+_JOINED = (rf"(?:{_PREPEND}(?!{_NONE})[{_CONSONANT}]{_EXTEND}?[{_VIRAMA}]{_EXTEND}"
+           rf"(?=[{_CONSONANT}]))*+")
 _SIMPLE = (r"[^\p{GCB=Control}\p{GCB=CR}\p{GCB=LF}\p{GCB=L}\p{GCB=V}\p{GCB=T}\p{GCB=LV}\p{GCB=LVT}"
            r"\p{GCB=Prepend}\p{GCB=Regional_Indicator}\p{Extended_Pictographic}]")
 GRAPHEME = regex.compile(rf"{_JOINED}(?:{_PREPEND}{_SIMPLE}{_REST}|\X)")
