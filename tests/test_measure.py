@@ -6,6 +6,7 @@ import random
 import tracemalloc
 import unicodedata
 import warnings
+from collections import Counter
 from dataclasses import fields, replace
 from importlib import metadata
 from itertools import chain
@@ -540,6 +541,26 @@ def test_own_classes_and_functions():
     assert measured(str.split, "a b").tokens == 2
     with pytest.raises(MeasureError, match="gave str"): measured(str.upper, "a")
     with pytest.raises(MeasureError, match="not a tokenizer"): measured(object(), "a")
+
+
+@pytest.mark.parametrize("kind", ["BPE", "BPE with <unk>", "WordPiece", "Unigram"])
+def test_the_models_of_the_course_tell_what_is_unknown(kind):
+    "Pieces of unknown text have no entry, whether a model spells them or not."
+    from tfs.bpe import BPE
+    from tfs.unigram import train_unigram
+    from tfs.wordpiece import train_wordpiece
+    lines = [line for line in parallel.story()["eng_Latn"] if line]
+    words = Counter(" ".join(lines).split())
+    made = {"BPE": lambda: BPE.train(lines, vocab_size=200),
+            "BPE with <unk>": lambda: BPE.train(lines, vocab_size=200, special_tokens=["<unk>"]),
+            "WordPiece": lambda: train_wordpiece(words, vocab_size=200),
+            "Unigram": lambda: train_unigram(words, vocab_size=200)}[kind]()
+    ours, theirs = (measured(m, "The well ధర్మ ☃ x") for m in (made, made.to_hf()))
+    assert ours.unknown_tokens >= 3 and any("unknown" in line for line in ours.caveats)
+    if "BPE" in kind: assert not measured(made, lines[0]).unknown_tokens
+    if kind != "BPE":   # without an unknown token `tokenizers` drops what it doesn't know
+        assert ours.unknown_tokens == theirs.unknown_tokens
+        assert ours.whole_words == theirs.whole_words
 
 
 def test_nul_is_a_character():

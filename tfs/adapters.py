@@ -193,17 +193,23 @@ def _tokens_of(function, name):
                            "a list of tokens is needed")
     return call
 
+def _own_unknown(unknown, entries):
+    "A function that counts the unknown token, and strings that are no entry."
+    known = frozenset(e for e in entries if isinstance(e, str)) if entries is not None else ()
+    odd = lambda token: isinstance(token, str) and bool(known) and token not in known
+    return lambda cut, text: (n := sum(t == unknown or odd(t) for t in cut), None if n else 0)
+
 def _from_own(model, name):
     "An object with `encode` and `decode`."
     encode = _tokens_of(model.encode, name)
     entries = getattr(model, "vocab", None)
-    size = len(entries) if hasattr(entries, "__len__") else getattr(model, "vocab_size", None)
-    unknown = getattr(model, "unk_token", None)
-    count = lambda cut, text: (n := cut.count(unknown), None if n else 0)
+    entries = entries if hasattr(entries, "__len__") else None
+    size = getattr(model, "vocab_size", None) if entries is None else len(entries)
+    unknown = getattr(model, "unk_token", getattr(model, "unk", None))
     return Adapter(name or type(model).__name__, type(model).__name__, size,
                    lambda texts: list(map(encode, texts)),
                    lambda cuts: list(map(model.decode, cuts)),
-                   count if unknown is not None else _nothing_unknown)
+                   _nothing_unknown if unknown is None else _own_unknown(unknown, entries))
 
 # %% ../nbs/api/adapters.ipynb #callable
 def _from_callable(function, name):
