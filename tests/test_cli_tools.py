@@ -513,10 +513,11 @@ def test_lesson_and_doctor(tfs):
     assert "bpe.html" in tfs("lesson")[1]
     code, out, _ = tfs("lesson", "open", 2, "--print")
     assert (code, out) == (0, rows[1]["page"] + "\n")
-    code, out, _ = tfs("doctor", "--json")
+    code, out, _ = tfs("doctor", "--json", TFS_DATA="nowhere")
     found = {row["what"]: row for row in json.loads(out)}
     assert code == 0 and all(found[name]["ok"] for name in NEEDED)
     assert found["Hugging Face Hub"]["ok"] is False and found["sample"]["ok"] is True
+    assert found["TFS_DATA"]["ok"] is False and "nowhere" in found["TFS_DATA"]["detail"]
     assert {"GPT-2 (2019)", "GPT-4o (2024)", "tatoeba, train", "for pictures"} <= found.keys()
 
 

@@ -362,7 +362,8 @@ def _parallel(sources):
 def _picked(table, languages, reference, where):
     "The table with the languages that were asked for."
     from tfs.parallel import check_parallel
-    for language in (reference, *languages): check_parallel(table, language, where)
+    check_parallel(table, reference, f"{where}, for --reference")
+    for language in languages: check_parallel(table, language, f"{where}, for --language")
     return table[list(dict.fromkeys([reference, *languages]))] if languages else table
 
 # %% ../nbs/api/cli.ipynb #tax-lengths

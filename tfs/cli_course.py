@@ -136,6 +136,15 @@ def _library(name, extra=None):
     except PackageNotFoundError: wanted = f'"tfs[{extra}]"' if extra else name
     return _finding(part, name, False, f"missing: pip install {wanted}")
 
+# %% ../nbs/api/cli-course.ipynb #setting
+def _setting(name):
+    "Whether a variable can be meant, and what it says."
+    import os
+
+    from tfs.data import PairsError, corpus_source
+    try: return True, corpus_source() if name == "TFS_DATA" else os.environ[name]
+    except PairsError as e: return False, str(e)
+
 # %% ../nbs/api/cli-course.ipynb #places
 def _places():
     "The machine and its folders."
@@ -154,7 +163,7 @@ def _places():
     yield _finding("place", "Hugging Face Hub", answers,
                    f"{provide.hub_url()}: {state or ('answers' if answers else 'does not answer')}")
     for name in ("TFS_DATA", "TFS_PROVIDER", "TFS_WORK"):
-        if os.environ.get(name): yield _finding("setting", name, True, os.environ[name])
+        if os.environ.get(name): yield _finding("setting", name, *_setting(name))
 
 # %% ../nbs/api/cli-course.ipynb #served
 def _served():

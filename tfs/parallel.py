@@ -71,7 +71,7 @@ def check_parallel(
     near = get_close_matches(reference, names, n=3, cutoff=0.3) or names[:5]
     near = ", ".join(n if n.isprintable() and n == n.strip() else repr(n) for n in near)
     raise MeasureError(f"{where}: no column {reference}. Near or there: {near}. "
-                       "Name one of its columns as the reference.")
+                       "Name one of its columns.")
 
 # %% ../nbs/api/parallel.ipynb #sample
 def _sample(name):
