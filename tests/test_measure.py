@@ -388,6 +388,20 @@ def test_an_adapter_whose_tokenizer_grows():
     assert measured(adapter, "xyz").lossless
 
 
+def test_what_can_be_one_token_is_found_once(gpt2):
+    "Hundreds of small files don't ask a vocabulary of 200,000 entries each; added tokens count."
+    t = Tokenizer.from_str(gpt2.to_str())
+    adapter = as_tokenizer(t)
+    assert adapter.pieces() is adapter.pieces() and measured(adapter, "qzxj").whole == 0
+    t.add_tokens(["qzxj"])
+    assert measured(adapter, "qzxj").whole == 1
+    tiktoken = pytest.importorskip("tiktoken")
+    bytes_ = tiktoken.Encoding("b", pat_str=".", special_tokens={}, explicit_n_vocab=256,
+                               mergeable_ranks={bytes([i]): i for i in range(256)})
+    adapter = as_tokenizer(bytes_)
+    assert adapter.pieces() is adapter.pieces() and "a" in adapter.pieces()
+
+
 def metaspace():
     tokenizer = Tokenizer(models.BPE(vocab={"▁ab": 0, "▁": 1, "a": 2, "b": 3}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()

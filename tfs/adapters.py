@@ -100,11 +100,14 @@ def _hf_spelling(tokenizer):
         spelled = table()
         try: return [text([spelled[i] for i in c.ids]) for c in cuts]
         except (LookupError, TypeError): return library(cuts)   # tokens were added since
-    def pieces():
+    @lru_cache(1)
+    def made(*sizes):
         "What can be one token: decoded bytes, or an added token as it is written."
         added = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
         spelled = table() if isinstance(table(), list) else table().values()
         return {piece.strip() for piece in added.union(text([s]) for s in spelled if s)}
+    # once for many texts, and again when tokens were added
+    pieces = lambda: made(tokenizer.get_vocab_size(False), *tokenizer.get_added_tokens_decoder())
     return decode, pieces if _is_byte_level(tokenizer) else None
 
 # %% ../nbs/api/adapters.ipynb #hf-told
@@ -159,7 +162,8 @@ def _from_transformers(tokenizer, name):
 def _from_tiktoken(encoding, name):
     "An encoding of `tiktoken`."
     text = lambda ids: encoding.decode_bytes(ids).decode("utf-8", errors="replace")
-    pieces = lambda: {t.decode("utf-8", "replace").strip() for t in encoding.token_byte_values()}
+    pieces = lru_cache(
+        lambda: {t.decode("utf-8", "replace").strip() for t in encoding.token_byte_values()})
     return Adapter(name or encoding.name, "BPE", encoding.n_vocab, encoding.encode_ordinary_batch,
                    lambda cuts: list(map(text, cuts)), pieces=pieces, threads=True,
                    source=encoding)
