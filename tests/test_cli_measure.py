@@ -229,6 +229,15 @@ def test_a_file_that_may_not_be_read(tfs, verse, tmp_path):
     assert (code, out, err) == (2, "", "tfs: verse.txt: Permission denied\n")
 
 
+@posix
+@pytest.mark.parametrize("args", [
+    ["measure", "{}", "-t", "bytes"], ["tax", "{}.csv", "-t", "bytes"],
+    ["measure", "verse.txt", "-t", "{}.json"]])
+def test_what_the_system_refuses_to_open(tfs, verse, args):
+    code, out, err = tfs(*(arg.format("a" * 300) for arg in args))
+    assert (code, out) == (2, "") and err.endswith(": File name too long\n")
+
+
 def test_a_cache_that_is_a_file(tmp_path, env, verse):
     "Where nothing can be kept, the tokenizer is made again."
     (tmp_path/"cache").write_bytes(b"")

@@ -287,8 +287,8 @@ def _file_in(path):
     return found
 
 # %% ../nbs/api/adapters.ipynb #from-file
-def _from_file(path, name):
-    "The tokenizer in a file, by its suffix."
+def _read_file(path, name):
+    "The tokenizer in a file or folder, by its suffix."
     path = _file_in(path)
     suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if not path.is_file(): raise MeasureError(f"{path}: there is no such file")
@@ -296,9 +296,15 @@ def _from_file(path, name):
         raise MeasureError(f"{path}: not a tokenizer's file. Expected tokenizer.json, vocab.txt, "
                            "a SentencePiece .model or .tiktoken ranks.")
     name = name or (path.parent.name if path.name in _IN_FOLDER else path.name) or path.name
-    try: return _READERS[suffix](path, name)
+    return _READERS[suffix](path, name)
+
+def _from_file(path, name):
+    "The tokenizer in a file or folder; `MeasureError` when it can't be read."
+    try: return _read_file(path, name)
     except MeasureError: raise
-    except (OSError, ValueError) as e: raise MeasureError(str(e).splitlines()[0]) from None
+    except OSError as e: why = e.strerror and f"{e.filename or path}: {e.strerror}" or str(e)
+    except ValueError as e: why = str(e)
+    raise MeasureError(why.splitlines()[0])
 
 # %% ../nbs/api/adapters.ipynb #renamed
 def _renamed(adapter, name):
@@ -312,7 +318,7 @@ _SUFFIXES = (".json", ".model", ".txt", ".tiktoken", ".gz")
 def _is_path(spec):
     "Whether a name can only be a path, or is one that exists."
     if spec.endswith(_SUFFIXES) or spec.startswith((".", "/", "~")): return True
-    return bool(spec) and (os.sep in spec and Path(spec).exists() or Path(spec).is_dir())
+    return os.sep in spec and os.path.exists(spec) or os.path.isdir(spec)
 
 def _from_spec(spec, name):
     "The tokenizer that a name or a path stands for."
@@ -321,7 +327,7 @@ def _from_spec(spec, name):
     try: return _from_hf(load_tokenizer(spec), name or spec)
     except ValueError as e:
         if isinstance(e, MeasureError) or "no tokenizer is called" not in str(e): raise
-    if Path(spec).is_file(): return _from_file(Path(spec), name)
+    if os.path.isfile(spec): return _from_file(Path(spec), name)
     known = [*ALIASES, *BUILTIN]
     near = get_close_matches(spec.casefold(), known, n=3, cutoff=0.4) or known
     raise MeasureError(f"no tokenizer is called {spec!r}. Near or known: {', '.join(near)}. "

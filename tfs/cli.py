@@ -262,8 +262,10 @@ _MEASURED = {"what": "tokenizer", "vocab_size": "entries", "words": "words", "to
 
 def _flows(file):
     "Whether a file can be read only once: standard input, or a pipe with a name."
-    from pathlib import Path
-    return file == "-" or Path(file).is_fifo() or Path(file).is_char_device()
+    import stat
+    try: mode = 0 if file == "-" else os.stat(file).st_mode
+    except (OSError, ValueError): return False # whoever opens it tells why
+    return file == "-" or stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 def total_bytes(
     files: list[str], # as on the command line

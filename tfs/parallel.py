@@ -160,12 +160,18 @@ def _read_one(path):
     return pd.DataFrame([row for _, row in rows], lines, header, dtype=object)
 
 # %% ../nbs/api/parallel.ipynb #read
+def _told(path):
+    "One table; a file or folder that may not be read is named."
+    try: return _read_one(path)
+    except OSError as e: why = e.strerror or e
+    raise MeasureError(f"{path}: {why}")
+
 def read_parallel(
     *paths, # tables or folders with the same languages
 ): # DataFrame: a column a language; an empty row ends each part
     "Read parallel text; `MeasureError` names the file and the line, or a row counted from 0."
     import pandas as pd
-    parts = [check_parallel(_read_one(p), where=str(p)) for p in paths]
+    parts = [check_parallel(_told(p), where=str(p)) for p in paths]
     for path, part in zip(paths, parts):
         if odd := sorted({*map(str, part.columns)} ^ {*map(str, parts[0].columns)}):
             raise MeasureError(f"{path}: its languages differ from those of {paths[0]} "

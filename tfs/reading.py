@@ -6,6 +6,7 @@
 __all__ = ['read_chunks', 'cut_blocks']
 
 # %% ../nbs/api/reading.ipynb #imports
+import os
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +25,7 @@ def _open(path):
         if sys.stdin is None: raise MeasureError("standard input is closed: name a file")
         return sys.stdin.buffer, None
     if not str(path): raise MeasureError("a file without a name: name one, or - for a pipe")
-    if Path(path).is_dir(): raise MeasureError(f"{path} is a folder: name the files in it")
+    if os.path.isdir(path): raise MeasureError(f"{path} is a folder: name the files in it")
     try: raw = open(path, "rb")
     except OSError as e: raise MeasureError(f"{path}: {e.strerror or e}") from None
     return _unpacked(raw, str(path)), raw
