@@ -185,6 +185,15 @@ def test_sentencepiece_and_wordpiece_files(tfs, tmp_path):
     assert out == "low ##er [UNK]\n"
 
 
+def test_graphemes_come_back_from_their_tokens(tfs):
+    "Spaces and control characters are spelled, also with a mark on them; a backslash is itself."
+    text = "a b\tन \u0301x\x00 \\u0041\n"
+    code, out, _ = tfs("encode", "-t", "graphemes", "--tokens", stdin=text.encode())
+    assert code == 0 and r"\u0020" in out
+    code, out, _ = tfs("decode", "-t", "graphemes", "--tokens", stdin=out.encode())
+    assert (code, out) == (0, text)
+
+
 def test_chips(tfs, tmp_path):
     code, out, _ = tfs("chips", "न\x1b[31m", "b", "-t", "codepoints", "-t", "bytes", "--ids")
     assert code == 0 and "\x1b" not in out and "2344" in out and "|" in out

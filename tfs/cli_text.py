@@ -64,10 +64,15 @@ def decode_ids(
     return adapter.decode([cut])[0]
 
 # %% ../nbs/api/cli-text.ipynb #decode-tokens
+def _whole(token):
+    "A token with its spaces and control characters, which `tfs encode --tokens` spells."
+    import re
+    return re.sub(r"\\u([0-9a-f]{4})", lambda m: chr(int(m[1], 16)), token)
+
 def _id_of(adapter, token):
     "The id of a token as `tfs encode --tokens` writes it."
     import re
-    whole = re.sub(r"\\u([0-9a-f]{4})", lambda m: chr(int(m[1], 16)), token)
+    whole = _whole(token)
     if adapter.name == "codepoints": return ord(whole) if len(whole) == 1 else None
     if adapter.name == "bytes":
         return int(token[3:5], 16) if re.fullmatch("<0x[0-9A-F]{2}>", token) else None
@@ -81,7 +86,8 @@ def decode_tokens(
     tokens: list[str],
 ) -> str: # ValueError for a token that isn't in the vocabulary
     "The text of tokens."
-    if adapter.name == "graphemes": return "".join(tokens)
+    # a backslash is a cluster of its own, so none of these is the text's
+    if adapter.name == "graphemes": return "".join(map(_whole, tokens))
     if adapter.name == "words": return " ".join(tokens)
     ids = [_id_of(adapter, token) for token in tokens]
     if None in ids: raise ValueError(f"{tokens[ids.index(None)]!r} is no token of {adapter.name}")
