@@ -141,6 +141,7 @@ MISTAKEN = {
     (["tax", "holes", "-t", "bytes"], "tel_Telu has 2 lines, eng_Latn has 1"),
     (["tax", "story", "-t", "bytes", "-r", "deu_Latn"], "no column deu_Latn"),
     (["tax", "story", "-t", "bytes", "-l", "tel_Tel"], "tel_Telu"),
+    (["tax", "head.tsv", "story", "-t", "bytes"], "story is a table of its own"),
     (["tax", "no.tsv", "-t", "bytes"], "no.tsv: there is no such file"),
     (["measure", "", "-t", "bytes"], "a file without a name"),
     (["measure", "ok.txt", "-t", ""], "no tokenizer is called ''"),

@@ -359,6 +359,8 @@ def _parallel(sources):
     from tfs import parallel
     known = {"flores": parallel.flores, "cldr": parallel.cldr_names, "story": parallel.story}
     if len(sources) == 1 and sources[0] in known: return known[sources[0]]()
+    if named := [s for s in sources if s in known and not os.path.exists(s)]:
+        raise ValueError(f"{named[0]} is a table of its own: leave the other sources out")
     return parallel.read_parallel(*sources)
 
 def _picked(table, languages, reference, where):
