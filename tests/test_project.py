@@ -285,3 +285,12 @@ def test_old_python_is_told_so_in_one_line(tmp_path):
     first = done.stderr.splitlines()[0]
     assert first == "This needs Python 3.10 or newer; name one: make PYTHON=python3.12 site"
     assert not Path(tmp_path/"none").exists()
+
+
+@pytest.mark.parametrize("path", notebooks(), ids=name_of)
+def test_outputs_that_depend_on_the_version_of_python_are_marked(path):
+    "Each Python has its own tables of Unicode; a run on another one would fail."
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        shown = json.dumps(cell.get("outputs", []))
+        if re.search(r'unicode\\": \\"\d|Unicode \d+\.\d', shown):
+            assert "#| varies" in "".join(cell["source"]), cell["id"]

@@ -4,6 +4,7 @@ Each notebook runs twice before pytest: once by nbdev_test, in parallel; and onc
 where its outputs are compared with the saved ones. Both are wanted: the first obeys nbdev's flags,
 the second is what a reader's Run all does.
 """
+import argparse
 import os
 import shutil
 import subprocess
@@ -63,6 +64,7 @@ def exported():
 
 def main():
     "All steps."
+    argparse.ArgumentParser(description=__doc__).parse_args()
     exported()
     python("notebooks are clean", "tools/run_notebooks.py", "--clean", "--check")
     python("README is in sync", "tools/make_readme.py", "--check")
