@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tfs
@@ -36,6 +37,15 @@ def prepared():
     kept, leaked = data.drop_leaks(pairs, test)
     return dict(test=test, clean=pairs, dropped=dropped, exact=exact, kept=kept, leaked=leaked,
                 splits=data.split_by_groups(kept))
+
+
+def test_joined_tables_are_cleaned():
+    "A row number that stands twice confuses nothing."
+    train = raw()[0][:500]
+    double = pd.concat([train, train])
+    kept, dropped = data.clean(double)
+    assert list(kept.en) == list(data.clean(train)[0].en)
+    assert len(kept) + len(dropped) == 1000
 
 
 def words(column):

@@ -59,8 +59,7 @@ def clean(
     check_pairs(pairs)
     pairs = pairs.assign(en=list(map(normalize, pairs.en)), ru=list(map(normalize, pairs.ru)))
     found = find_faults(pairs, max_words)
-    twins = pairs[~found.any(axis=1)].duplicated()
-    found["duplicates"] = twins.reindex(pairs.index, fill_value=False)
+    found["duplicates"] = pairs.duplicated() & ~found.any(axis=1)
     faulty = found.any(axis=1)
     reason = found[faulty].idxmax(axis=1) if faulty.any() else ""
     return pairs[~faulty], pairs[faulty].assign(reason=reason)
