@@ -700,7 +700,8 @@ def test_parquet_with_bytes_in_its_text(tmp_path):
     from pyarrow import parquet
     table = pa.table({"x": pa.array([b"a\xff", b"b"], pa.binary()).view(pa.string())})
     parquet.write_table(table, tmp_path/"t.parquet")
-    with pytest.raises(MeasureError, match=r"t\.parquet: .*(UTF-8|utf-8)"):
+    # the oldest Arrow says that it can't wrap the text, and not why
+    with pytest.raises(MeasureError, match=r"t\.parquet: .*(UTF-8|utf-8|Wrapping)"):
         parallel.read_parallel(tmp_path/"t.parquet")
 
 
